@@ -32,19 +32,22 @@ class Progress:
 
 def call(function, *args, cancellable=None):
     """Runs function (*args) on a separate thread, so that Ctrl-C cancels the call at once. After Ctrl-C, waits for the
-    end of the call.
+    end of the call. The cancellable is the current one of the thread, which a run of a Loop also asks.
 
     PyGObject releases the interpreter lock during each call of the library.
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*args)
     came, ended = [], threading.Event()
+    cancellable = cancellable or Gio.Cancellable()
 
     def work():
+        cancellable.push_current()
         try:
             came.append((function(*args), None))
         except BaseException as error:  # the thread that waits raises the error again
             came.append((None, error))
+        cancellable.pop_current()
         ended.set()
 
     # The event and not thread.join () tells the end: after an interrupted join, Python 3.11 takes the thread for ended.
@@ -56,8 +59,7 @@ def call(function, *args, cancellable=None):
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         ended.wait()
     except KeyboardInterrupt:
-        if cancellable is not None:
-            cancellable.cancel()
+        cancellable.cancel()
         ended.wait()
         raise
     value, error = came[0]

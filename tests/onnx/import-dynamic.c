@@ -4,6 +4,7 @@
 
 #include "test.h"
 
+#include <gio/gio.h>
 #include <string.h>
 
 #include "../../lib/ops/reference.h"
@@ -310,6 +311,29 @@ START_TEST (a_loop_runs_until_its_condition_ends_it)
 }
 END_TEST
 
+/* A state of 0 stays below the limit, so only the cancellation ends the Loop. */
+START_TEST (a_loop_can_be_cancelled)
+{
+  g_autoptr (Model) model = loop_new (4);
+  g_autoptr (CleaveGraph) graph = import (model);
+  g_autoptr (CleaveTensor) x = cleave_tensor_new (&CLEAVE_TYPE (CLEAVE_FLOAT32, 4, 64), NULL);
+  g_autoptr (GPtrArray) outputs = cleave_interpret (graph, &x), got = NULL;
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  const char *names[] = { "x", cleave_graph_get_output_name (graph, 0) };
+  CleaveTensor *values[] = { x, outputs->pdata[0] };
+  g_autoptr (GError) error = NULL;
+
+  g_cancellable_cancel (cancellable);
+  g_cancellable_push_current (cancellable);
+  got = cleave_onnx_dynamic_run (cleave_onnx_get_dynamic (graph), names, values, 2, NULL, NULL,
+                                 NULL, &error);
+  g_cancellable_pop_current (cancellable);
+  ck_assert_ptr_null (got);
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  ck_assert (g_str_has_prefix (error->message, "Loop 'loop', after 0 iterations: "));
+}
+END_TEST
+
 /* Each of about 20 iterations computes two matrices. At most three matrices are live at once, since
  * an iteration frees the values of the iteration before. */
 START_TEST (an_iteration_frees_the_values_of_the_one_before)
@@ -571,7 +595,7 @@ add_tests (Suite *suite)
       a_run_gives_the_bits_of_folded_constants, a_split_model_keeps_its_dynamic_part,
       names_of_dynamic_values_are_not_given_to_pieces, a_loop_runs_until_its_condition_ends_it,
       the_caller_computes_expensive_nodes, an_iteration_frees_the_values_of_the_one_before,
-      a_sequence_that_a_dynamic_node_reads_is_dynamic,
+      a_loop_can_be_cancelled, a_sequence_that_a_dynamic_node_reads_is_dynamic,
       a_run_without_a_value_that_it_reads_is_an_error, the_dynamic_part_outlives_its_graph,
       older_forms_of_dynamic_nodes_are_written_as_newer_ones, NULL);
 }

@@ -43,10 +43,10 @@ cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value)
   g_clear_pointer (&value->constant, cleave_tensor_unref);
 }
 
-/* Frees the tensors of values from index `first` on, except values that must live longer. Also
- * removes the freed values from the end of `all_values`. */
-void
-cleave_onnx_release (CleaveOnnxImport *import, guint first)
+/* Frees the tensors of values from index `first` on, except values that must live longer. Removes
+ * the freed values from `all_values`, and adds them to `removed` unless this is NULL. */
+static void
+release (CleaveOnnxImport *import, guint first, GPtrArray *removed)
 {
   GPtrArray *values = import->all_values;
   guint n = first;
@@ -63,5 +63,21 @@ cleave_onnx_release (CleaveOnnxImport *import, guint first)
       values->pdata[i] = values->pdata[n];
       values->pdata[n++] = value;
     }
+  for (guint i = n; removed != NULL && i < values->len; i++)
+    g_ptr_array_add (removed, values->pdata[i]);
   g_ptr_array_set_size (values, (gint) n);
+}
+
+void
+cleave_onnx_release (CleaveOnnxImport *import, guint first)
+{
+  release (import, first, NULL);
+}
+
+void
+cleave_onnx_recycle (CleaveOnnxImport *import, guint first)
+{
+  if (import->spare == NULL)
+    import->spare = g_ptr_array_new ();
+  release (import, first, import->spare);
 }

@@ -33,6 +33,8 @@ cleave_onnx_import_clear (CleaveOnnxImport *import)
   g_clear_pointer (&import->extents, g_hash_table_unref);
   g_clear_pointer (&import->read, g_hash_table_unref);
   g_clear_pointer (&import->all_values, g_ptr_array_unref);
+  g_clear_pointer (&import->spare, g_ptr_array_unref);
+  g_clear_pointer (&import->names, g_hash_table_unref);
   g_clear_pointer (&import->unused, cleave_onnx_node_free_unused);
   g_clear_pointer (&import->pool, cleave_pool_free);
   g_clear_pointer (&import->values_of, g_hash_table_unref);

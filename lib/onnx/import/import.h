@@ -94,6 +94,9 @@ typedef struct
   GHashTable *read;      /* set of the names that nodes and outputs of the file read; NULL: not
                           * collected yet */
   CleavePool *pool;      /* owner of all values and their names */
+  GPtrArray *spare;      /* CleaveOnnxValue: freed values that can be reused; NULL: none */
+  GHashTable *names;     /* interpreting: set of the names of values, so that all iterations of a
+                          * loop share a name; NULL: no value was made yet */
   GPtrArray *all_values; /* CleaveOnnxValue: all values, in the order in which they were made */
   GHashTable *values_of; /* maps a node of the graph (CleaveNode) to its computed values
                           * (CleaveTensor) */
@@ -346,6 +349,9 @@ void cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value
 /* Frees the tensors of the values from index `first` of `all_values` to the end, as
  * cleave_onnx_release_value() does. Does nothing unless the import interprets. */
 void cleave_onnx_release (CleaveOnnxImport *import, guint first);
+/* Frees tensors as cleave_onnx_release() does, and lets cleave_onnx_value_new() return the freed
+ * values again. No scope and no node may refer to the freed values. */
+void cleave_onnx_recycle (CleaveOnnxImport *import, guint first);
 
 /* The functions below are for constant folding (fold.c) and for the steps of upgrades (steps.c). */
 

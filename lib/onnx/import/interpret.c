@@ -316,7 +316,9 @@ take_outputs (CleaveOnnxImport *import, const CleaveOnnxDynamic *dynamic, GError
  * occurs once for each entry.
  *
  * Fails with the errors of [func@Cleave.onnx_parse] if a node cannot run, and with
- * %CLEAVE_ERROR_OPTION if a value is missing that the dynamic part reads.
+ * %CLEAVE_ERROR_OPTION if a value is missing that the dynamic part reads. Fails if the values of a
+ * Loop take more than half of the machine's memory, or if the current [class@Gio.Cancellable] of
+ * the thread is cancelled.
  *
  * Returns: (transfer container) (nullable) (element-type CleaveTensor): all outputs of the model,
  * in the order of [method@Cleave.OnnxDynamic.get_outputs]; %NULL on error

@@ -4,7 +4,10 @@
 
 #include "iterations.h"
 
+#include <gio/gio.h>
+
 #include "../../ir/graph-private.h"
+#include "../external-file.h"
 
 void
 cleave_onnx_iterations_clear (CleaveOnnxIterations *iterations)
@@ -136,7 +139,7 @@ release_iteration (const CleaveOnnxIterations *iterations, guint first, const GP
   CleaveOnnxImport *import = iterations->node->import;
 
   set_live (iterations, TRUE);
-  cleave_onnx_release (import, first);
+  cleave_onnx_recycle (import, first);
   for (guint i = 0; i < before->len; i++)
     if (((CleaveOnnxValue *) before->pdata[i])->is_carried)
       cleave_onnx_release_value (import, before->pdata[i]);
@@ -225,6 +228,36 @@ find_empty (CleaveOnnxIterations *iterations, GError **error)
   return try_iteration (iterations, error);
 }
 
+/* A value takes about this many bytes besides the elements of its tensor. */
+#define VALUE_BYTES 256
+
+/* Interpreting: fails if the current GCancellable of the thread is cancelled, or if the values of
+ * the dynamic part take more than half of the machine's memory. */
+static gboolean
+check_running (const CleaveOnnxNode *node, gint64 n_iterations, GError **error)
+{
+  const CleaveOnnxImport *import = node->import;
+  const gint64 n_bytes = import->live_bytes + (gint64) import->all_values->len * VALUE_BYTES;
+  g_autofree char *text = NULL;
+
+  if (!import->interprets)
+    return TRUE;
+  if (g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error))
+    {
+      g_prefix_error (error, "%s '%s', after %" G_GINT64_FORMAT " iterations: ", node->op,
+                      node->name, n_iterations);
+      return FALSE;
+    }
+  if (n_bytes <= cleave_external_file_get_budget ())
+    return TRUE;
+  text = g_format_size_full ((guint64) n_bytes, G_FORMAT_SIZE_IEC_UNITS);
+  return cleave_onnx_node_fail (node, error,
+                                "after %" G_GINT64_FORMAT " iterations, its values take %s, more "
+                                "than half of the memory: limit its trip count, or check its "
+                                "condition",
+                                n_iterations, text);
+}
+
 gboolean
 cleave_onnx_take_iterations (CleaveOnnxIterations *iterations, gint64 n_iterations, GError **error)
 {
@@ -233,7 +266,8 @@ cleave_onnx_take_iterations (CleaveOnnxIterations *iterations, gint64 n_iteratio
   cleave_onnx_begin_scope (iterations->node->import);
   good = cleave_onnx_read_initializers (iterations->node->import, iterations->body, error);
   for (gint64 iteration = 0; good && goes_on && iteration < n_iterations; iteration++)
-    good = take_iteration (iterations, iteration, &goes_on, error);
+    good = check_running (iterations->node, iteration, error) &&
+           take_iteration (iterations, iteration, &goes_on, error);
   if (good && n_iterations <= 0 && iterations->node->n_results > iterations->n_states)
     good = find_empty (iterations, error);
   cleave_onnx_end_scope (iterations->node->import);

@@ -19,12 +19,33 @@ value_clear (gpointer data)
   g_clear_pointer (&value->items, g_ptr_array_unref);
 }
 
+/* Copies a name. If the import interprets, copies equal names once. */
+static char *
+copy_name (CleaveOnnxImport *import, const char *name)
+{
+  char *copy;
+
+  if (!import->interprets)
+    return cleave_pool_strdup (import->pool, name);
+  if (import->names == NULL)
+    import->names = g_hash_table_new (g_str_hash, g_str_equal);
+  copy = g_hash_table_lookup (import->names, name);
+  if (copy == NULL)
+    {
+      copy = cleave_pool_strdup (import->pool, name);
+      g_hash_table_add (import->names, copy);
+    }
+  return copy;
+}
+
 CleaveOnnxValue *
 cleave_onnx_value_new (CleaveOnnxImport *import, const char *name)
 {
-  CleaveOnnxValue *value = cleave_pool_alloc (import->pool, sizeof *value);
+  CleaveOnnxValue *value = import->spare == NULL || import->spare->len == 0
+                               ? cleave_pool_alloc (import->pool, sizeof *value)
+                               : g_ptr_array_steal_index (import->spare, import->spare->len - 1);
 
-  value->name = name == NULL ? NULL : cleave_pool_strdup (import->pool, name);
+  *value = (CleaveOnnxValue){ .name = name == NULL ? NULL : copy_name (import, name) };
   if (import->all_values == NULL)
     import->all_values = g_ptr_array_new_with_free_func (value_clear);
   g_ptr_array_add (import->all_values, value);
