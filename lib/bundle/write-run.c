@@ -2,6 +2,8 @@
 
 /* Writes the functions of a bundle: the run, and the reset of states. */
 
+#include <string.h>
+
 #include "bundle.h"
 
 /* Writes the function that calls the callback of each input that is supplied row by row. Returns
@@ -32,27 +34,47 @@ print_read_row (const CleaveBundle *bundle, GString *out)
   return TRUE;
 }
 
-static void
+/* Returns the C expression of the address of an input that the caller or a state holds, or of an
+ * output that the caller holds; "NULL" for other inputs and outputs. */
+static char *
+dup_pointer (const CleaveBundle *bundle, gboolean is_input, guint i)
+{
+  const CleaveBundleValue *value =
+      is_input ? cleave_bundle_input (bundle, i)
+               : cleave_bundle_value (bundle->model, cleave_bundle_output (bundle, i)->base);
+  const CleaveBundleKept *kept = is_input ? cleave_bundle_find_kept (bundle->model, i, TRUE) : NULL;
+  g_autofree char *name = is_input ? cleave_bundle_dup_input_name (bundle, i)
+                                   : cleave_bundle_dup_output_name (bundle, i);
+
+  if (kept != NULL)
+    return g_strdup_printf ("(unsigned char *) state + %" G_GINT64_FORMAT, kept->offset);
+  if (value->place != (is_input ? CLEAVE_BUNDLE_INPUT : CLEAVE_BUNDLE_OUTPUT))
+    return g_strdup ("NULL");
+  return g_strdup_printf ("io->%s", name);
+}
+
+/* Writes the array of the addresses of all inputs or outputs. Writes nothing and returns FALSE if
+ * all inputs or outputs are in the arena. */
+static gboolean
 print_pointers (const CleaveBundle *bundle, gboolean is_input, GString *out)
 {
   const CleaveGraph *graph = bundle->model->graph;
   guint n = is_input ? cleave_graph_get_n_inputs (graph) : cleave_graph_get_n_outputs (graph);
+  g_autoptr (GString) list = g_string_new (NULL);
+  gboolean has_pointers = FALSE;
 
   for (guint i = 0; i < n; i++)
     {
-      const CleaveBundleValue *value =
-          is_input ? cleave_bundle_input (bundle, i) : cleave_bundle_output (bundle, i);
-      g_autofree char *name = is_input ? cleave_bundle_dup_input_name (bundle, i)
-                                       : cleave_bundle_dup_output_name (bundle, i);
-      gboolean is_apart = is_input ? value->place == CLEAVE_BUNDLE_INPUT &&
-                                         cleave_bundle_find_kept (bundle->model, i, TRUE) == NULL
-                                   : cleave_bundle_value (bundle->model, value->base)->place ==
-                                         CLEAVE_BUNDLE_OUTPUT;
+      g_autofree char *pointer = dup_pointer (bundle, is_input, i);
 
-      if (is_apart)
-        g_string_append_printf (out, "  %s[%u] = io->%s;\n", is_input ? "inputs" : "outputs", i,
-                                name);
+      has_pointers |= !g_str_equal (pointer, "NULL");
+      g_string_append_printf (list, "%s%s", i == 0 ? "" : ", ", pointer);
     }
+  if (has_pointers)
+    g_string_append_printf (out, "  %s[] = { %s };\n",
+                            is_input ? "const void *const inputs" : "void *const outputs",
+                            list->str);
+  return has_pointers;
 }
 
 void
@@ -69,42 +91,23 @@ cleave_bundle_append_parameters (const CleaveBundle *bundle, GString *out)
   g_string_append_printf (out, "const %sIo *io", bundle->type);
 }
 
-/* Writes the declarations of the run function's variables. `longest`: number of layers of the
- * longest segment. */
 static void
-print_variables (const CleaveBundle *bundle, guint longest, GString *out)
+print_arenas (const CleaveBundle *bundle, GString *out)
 {
-  const CleaveGraph *graph = bundle->model->graph;
-  guint n = cleave_bundle_count_memories (bundle);
-
-  g_string_append_printf (
-      out,
-      "  static const CleaveModel model = { values, layers, segments, row_maps, kernels, %u };\n"
-      "  unsigned char *arenas[%u];\n"
-      "  const void *inputs[%u] = { NULL };\n  void *outputs[%u] = { NULL };\n"
-      "  CleaveState states[%u];\n  CleaveRun run;\n\n",
-      bundle->plan->segments->len, n, MAX (cleave_graph_get_n_inputs (graph), 1),
-      MAX (cleave_graph_get_n_outputs (graph), 1), MAX (longest, 1));
-  for (guint i = 0; i < n; i++)
+  g_string_append (out, "  unsigned char *const arenas[] = { ");
+  for (guint i = 0; i < cleave_bundle_count_memories (bundle); i++)
     {
       g_autofree char *name = cleave_bundle_dup_memory_name (bundle, i);
 
-      g_string_append_printf (out, "  arenas[%u] = (unsigned char *) %s;\n", i, name);
+      g_string_append_printf (out, "%s(unsigned char *) %s", i == 0 ? "" : ", ", name);
     }
+  g_string_append (out, " };\n");
 }
 
 static const CleaveBundleKept *
 get_state (const CleaveBundle *bundle, guint i)
 {
   return &g_array_index (bundle->model->states, CleaveBundleKept, i);
-}
-
-static void
-print_states_in (const CleaveBundle *bundle, GString *out)
-{
-  for (guint i = 0; i < bundle->model->states->len; i++)
-    g_string_append_printf (out, "  inputs[%u] = (unsigned char *) state + %" G_GINT64_FORMAT ";\n",
-                            get_state (bundle, i)->input, get_state (bundle, i)->offset);
 }
 
 static void
@@ -141,21 +144,31 @@ print_reset (const CleaveBundle *bundle, GString *out)
 void
 cleave_bundle_append_run (const CleaveBundle *bundle, guint longest, GString *out)
 {
-  gboolean has_rows = print_read_row (bundle, out);
+  gboolean has_rows = print_read_row (bundle, out), has_inputs, has_outputs, reads_io;
+
+  gsize begin;
 
   print_reset (bundle, out);
+  begin = out->len;
   g_string_append_printf (out, "void\n%s_run (", bundle->name);
   cleave_bundle_append_parameters (bundle, out);
-  g_string_append (out, ")\n{\n");
-  print_variables (bundle, longest, out);
-  print_pointers (bundle, TRUE, out);
-  print_pointers (bundle, FALSE, out);
-  print_states_in (bundle, out);
+  g_string_append_printf (
+      out,
+      ")\n{\n"
+      "  static const CleaveModel model = { values, layers, segments, row_maps, kernels, %u };\n",
+      bundle->plan->segments->len);
+  print_arenas (bundle, out);
+  has_inputs = print_pointers (bundle, TRUE, out);
+  has_outputs = print_pointers (bundle, FALSE, out);
+  reads_io = has_rows || strstr (out->str + begin, "io->") != NULL;
   g_string_append_printf (out,
-                          "  (void) io;\n  run.model = &model;\n  run.arenas = arenas;\n"
-                          "  run.inputs = inputs;\n  run.outputs = outputs;\n"
+                          "  CleaveState states[%u];\n  CleaveRun run;\n\n%s"
+                          "  run.model = &model;\n  run.arenas = arenas;\n"
+                          "  run.inputs = %s;\n  run.outputs = %s;\n"
                           "  run.read_row = %s;\n  run.user_data = %s;\n"
                           "  run.states = states;\n  cleave_run (&run);\n",
+                          MAX (longest, 1), reads_io ? "" : "  (void) io;\n",
+                          has_inputs ? "inputs" : "NULL", has_outputs ? "outputs" : "NULL",
                           has_rows ? "read_row" : "NULL", has_rows ? "(void *) io" : "NULL");
   print_states_out (bundle, out);
   g_string_append (out, "}\n");

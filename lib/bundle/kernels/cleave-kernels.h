@@ -32,6 +32,12 @@
 #pragma GCC optimize("fp-contract=off")
 #endif
 
+#if defined __ARM_FEATURE_MVE && defined __GNUC__ && !defined __clang__
+/* GCC assigns neighboring fields by vectors, which it builds on the stack: a convolution then needs
+ * 88 bytes more of stack on a Cortex-M55. */
+#pragma GCC optimize("no-tree-slp-vectorize")
+#endif
+
 /* Marks a function that must have its own stack frame. If the compiler inlined the function, its
  * variables would occupy the stack while other parts of the caller run. */
 #ifdef __GNUC__

@@ -102,7 +102,7 @@ typedef struct
   CleaveState *states; /* one entry for each layer of the longest segment */
   /* The fields below are the position of the run: segment, image of the batch, band, and layers. */
   const CleaveSegment *segment;
-  uint32_t image;
+  uint16_t image;
   uint16_t band;
   uint16_t target; /* layer whose rows are computed in order, since its result is whole */
   uint16_t layer;  /* layer that computes the next row */

@@ -22,8 +22,8 @@
 
 #define CONV_S8_GATHERED 40
 
-/* Returns whether a line has all taps of the window. */
-static inline int
+/* Returns 1 if a line has all taps of the window, 0 otherwise. */
+static inline uint8_t
 conv_s8_is_small (const CleaveConvS8 *p)
 {
   const int32_t taps = p->slide.kernel[0] * p->slide.kernel[1];
@@ -45,16 +45,18 @@ typedef struct
   uint8_t pixels;    /* number of pixels: 1, or 2 if their windows have no padding on the left and
                       * right */
   uint8_t is_single; /* `from` has the elements of the whole window */
+  uint8_t is_copied; /* 1: a line has all taps, and the windows are copied to `part` */
   uint8_t n;         /* number of channels in the block */
   /* Address of the next `count` elements of the window to multiply by weights. They lie in the
    * operand, or in a buffer with padding or a copy of the window. */
   const int8_t *from;
   int32_t other; /* bytes from the elements of the first pixel to the same elements of the second
                     pixel */
-  int32_t count, left;
-  uint32_t row;    /* offset in bytes, from slot 0, of the operand's row under row k of the
-                    * kernel */
-  int32_t k, tap;  /* row of the kernel, and tap in this row, after the elements at `from` */
+  int32_t left;  /* number of elements after them in the line */
+  uint32_t row;  /* offset in bytes, from slot 0, of the operand's row under row k of the
+                  * kernel */
+  CleaveTapCount k, tap; /* row of the kernel, and tap in this row, after the elements at `from` */
+  uint16_t count;
   uint32_t sum[8]; /* sums of the channels of the block: sum[0] ... of the first pixel, sum[4] ...
                     * of the second */
   int8_t part[2 * CONV_S8_GATHERED]; /* copies of the windows, or x_zero in place of padding */
@@ -128,19 +130,19 @@ conv_s8_next (ConvS8 *s)
           s->from = s->window.x + s->row + column * s->window.pixel;
           s->other = s->pixels == 2 ? s->window.pixel * slide->stride[1] : 0;
         }
-      s->tap += taps;
+      s->tap = (CleaveTapCount) (s->tap + taps);
       s->left = taps * s->window.p->in;
     }
   else
     s->from += s->from == s->part ? 0 : s->count;
   limit = s->from == s->part ? CONV_S8_GATHERED : DOT_S8_ELEMENTS;
-  s->count = s->left > limit ? limit : s->left;
+  s->count = (uint16_t) (s->left > limit ? limit : s->left);
   s->left -= s->count;
   return 1;
 }
 
 /* Copies a window to `to`. The window's first tap is in column `first`. */
-static void
+static CLEAVE_APART void
 conv_s8_gather (const ConvS8 *s, int32_t first, int8_t *to)
 {
   const CleaveSlide *slide = &s->window.p->slide;
@@ -173,8 +175,8 @@ conv_s8_gather (const ConvS8 *s, int32_t first, int8_t *to)
     }
 }
 
-/* Sets the number of pixels to compute together, one or two, if `left` pixels remain. If a line has
- * all taps, copies the windows of these pixels. */
+/* Sets the number of pixels to compute together, one or two, if `left` pixels remain. If the
+ * elements of a window are side by side, in the operand or in a copy, sets their address. */
 static CLEAVE_APART void
 conv_s8_begin (ConvS8 *s, int32_t left)
 {
@@ -183,18 +185,14 @@ conv_s8_begin (ConvS8 *s, int32_t left)
   const int32_t first = s->window.first, taps = slide->kernel[0] * slide->kernel[1];
   const int32_t end = first + (slide->kernel[1] - 1) * slide->dilation[1];
 
-  s->count = taps * p->in;
-  if (conv_s8_is_small (p))
-    s->count = (s->count + 3) & ~3;
-  s->is_single = conv_s8_is_small (p) ? 1 : 0;
+  s->count = (uint16_t) (s->is_copied ? (taps * p->in + 3) & ~3 : p->in);
+  s->is_single = s->is_copied;
   s->pixels =
       left > 1 && (s->is_single || (first >= 0 && end + slide->stride[1] < slide->columns)) ? 2 : 1;
   if (s->is_single)
     {
       s->from = s->part;
       s->other = CONV_S8_GATHERED;
-      for (int32_t i = 0; i < s->pixels; i++)
-        conv_s8_gather (s, first + i * slide->stride[1], s->part + i * CONV_S8_GATHERED);
     }
   else if (!CLEAVE_IS_SMALL && taps == 1 && p->in <= DOT_S8_ELEMENTS &&
            window_s8_has_row (&s->window, 0) && first >= 0 && first < slide->columns)
@@ -218,7 +216,7 @@ conv_s8_compute (ConvS8 *s, int32_t channel, const int8_t *w, int8_t *y)
       int more = s->is_single;
 
       s->n = end - channel >= 4 ? 4 : 1;
-      s->k = s->tap = s->left = 0;
+      s->left = s->k = s->tap = 0;
       s->row = s->window.row;
       s->sum[0] = s->sum[1] = s->sum[2] = s->sum[3] = 0;
       s->sum[4] = s->sum[5] = s->sum[6] = s->sum[7] = 0;
@@ -241,8 +239,8 @@ cleave_conv_s8 (const CleaveCall *call)
   ConvS8 s;
 
   window_s8_begin (&s.window, call);
-  for (int32_t i = 0; i < CONV_S8_GATHERED; i++)
-    s.part[i] = p->x_zero;
+  s.is_copied = conv_s8_is_small (p);
+  memset (s.part, p->x_zero, CONV_S8_GATHERED);
   for (int32_t left = call->end - call->begin; left > 0; left -= s.pixels)
     {
       const int8_t *w = p->weights;
@@ -250,6 +248,9 @@ cleave_conv_s8 (const CleaveCall *call)
       for (int32_t group = 0; group < p->groups; group++)
         {
           conv_s8_begin (&s, left);
+          for (int32_t i = 0; i < s.pixels && s.is_copied; i++)
+            conv_s8_gather (&s, s.window.first + i * p->slide.stride[1],
+                            s.part + i * CONV_S8_GATHERED);
           w = conv_s8_compute (&s, group * p->out, w, y);
           s.window.x += p->in;
         }

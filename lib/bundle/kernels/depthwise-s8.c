@@ -59,7 +59,7 @@ depthwise_s8_begin (DepthwiseS8 *s)
   s->step = channels * p->slide.dilation[1];
   s->skip = (p->slide.kernel[1] - s->taps) * channels;
   s->x = s->window.x + s->window.first * channels + taps.begin * s->step;
-  s->w = p->weights + (s->window.rows.begin * p->slide.kernel[1] + taps.begin) * channels;
+  s->w = p->weights + (s->window.row_begin * p->slide.kernel[1] + taps.begin) * channels;
 }
 
 /* Computes the sums of four channels of a pixel. */
@@ -71,7 +71,7 @@ depthwise_s8_compute (const DepthwiseS8 *s, int32_t channel, uint32_t *sum)
   int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   uint32_t row = s->window.row;
 
-  for (int32_t rows = s->window.rows.end - s->window.rows.begin; rows > 0; rows--)
+  for (int32_t rows = s->window.row_end - s->window.row_begin; rows > 0; rows--)
     {
       const int8_t *from = x + row, *end = w + s->taps * channels;
 

@@ -71,8 +71,11 @@ dot_separate_s8_odd (const int8_t *from)
 #else
 #define DOT_SEPARATE_S8_2X4                                                                        \
   DOT_SEPARATE_S8_STEP_2X4 (0, 4)                                                                  \
+  DOT_S8_FENCE                                                                                     \
   DOT_SEPARATE_S8_STEP_2X4 (1, 4)                                                                  \
+  DOT_S8_FENCE                                                                                     \
   DOT_SEPARATE_S8_STEP_2X4 (2, 4)                                                                  \
+  DOT_S8_FENCE                                                                                     \
   DOT_SEPARATE_S8_STEP_2X4 (3, 4)
 
 #define DOT_SEPARATE_S8_1X4                                                                        \

@@ -8,9 +8,9 @@
 typedef struct
 {
   const CleaveConvS8 *p;
-  const int8_t *x; /* address of column 0 in slot 0 of the operand */
-  CleaveTaps rows; /* rows of the kernel that read data, not padding */
-  /* offset in bytes, from slot 0, of the operand's row under row rows.begin of the kernel */
+  const int8_t *x;                   /* address of column 0 in slot 0 of the operand */
+  CleaveTapCount row_begin, row_end; /* rows of the kernel that read data, not padding */
+  /* offset in bytes, from slot 0, of the operand's row under row row_begin of the kernel */
   uint32_t row;
   uint32_t row_step; /* distance in bytes of the operand's rows under two adjacent rows of the
                       * kernel */
@@ -26,14 +26,16 @@ window_s8_begin (WindowS8 *s, const CleaveCall *call)
   const CleaveSlide *slide = &p->slide;
   const CleaveRows *x = &call->x[0];
   const int32_t first = call->row * slide->stride[0] - slide->pad[0];
+  const CleaveTaps rows = cleave_taps (slide, 0, first);
 
   s->p = p;
-  s->rows = cleave_taps (slide, 0, first);
+  s->row_begin = (CleaveTapCount) rows.begin;
+  s->row_end = (CleaveTapCount) rows.end;
   s->row_step = slide->dilation[0] * x->row_bytes;
   s->ring = (uint32_t) x->capacity * x->row_bytes;
-  s->row = (uint32_t) ((const unsigned char *) cleave_row (x, first + s->rows.begin *
-                                                                          slide->dilation[0]) -
-                       x->data);
+  s->row =
+      (uint32_t) ((const unsigned char *) cleave_row (x, first + rows.begin * slide->dilation[0]) -
+                  x->data);
   s->first = call->begin * slide->stride[1] - slide->pad[1];
   s->pixel = p->in * p->groups;
   s->x = (const int8_t *) x->data - x->begin * s->pixel;
@@ -43,7 +45,7 @@ window_s8_begin (WindowS8 *s, const CleaveCall *call)
 static inline int
 window_s8_has_row (const WindowS8 *s, int32_t k)
 {
-  return k >= s->rows.begin && k < s->rows.end;
+  return k >= s->row_begin && k < s->row_end;
 }
 
 /* Returns the offset in bytes, from slot 0, of the operand's row under the next row of the kernel.
