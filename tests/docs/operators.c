@@ -11,6 +11,7 @@
 #include "../../lib/ir/graph-private.h"
 #include "../../lib/onnx/import/texts.h"
 #include "cuts.h"
+#include "refusals.h"
 
 #define LAST_OPSET 17
 #define MAX_OPERANDS 16
@@ -316,57 +317,15 @@ print_rest (gpointer name, gpointer versions, gpointer known)
 static void
 print_refusals (GTree *versions)
 {
-  static const struct
-  {
-    const char *what, *remedy;
-  } refusals[] = {
-    { "random numbers: `Bernoulli`, `Multinomial`, `RandomNormal`…, a `Dropout` in training",
-      "compute the numbers outside the model, as an input" },
-    { "`RegexFullMatch`, `Unique`, `TopK` and `TfIdfVectorizer` of strings",
-      "run these nodes in front of the model; `cleave extract` writes the other nodes" },
-    { "maps of `ai.onnx.ml` (`ZipMap`, `DictVectorizer`), and classifiers of `ai.onnx.ml`",
-      "export the model without these ops; `LabelEncoder` and `ArrayFeatureExtractor` run" },
-    { "a sequence or an optional value with other elements than tensors, such as maps, as an input "
-      "or an output of the model",
-      "export the model without this input or output" },
-    { "complex numbers, and 8-bit floats that a node computes", "none" },
-    { "a node of an unknown domain in the dynamic part",
-      "the file keeps the node, but `cleave run` fails" },
-    { "a dynamic node that reads a weight of 4 bits or of 8-bit floats",
-      "store the weight as `float32` or `int8`" },
-    { "a dynamic node that reads channels in blocks (`com.microsoft.nchwc`)",
-      "save the model with the level `extended` of ONNX Runtime" },
-    { "an operand that must be known at import, such as `starts` of `Slice` behind an input",
-      "give the value of the input with `--fix`" },
-    { "a saved program, ranks, or a graph as text of a model with a dynamic part",
-      "use `cleave run` with the model" },
-    { "`partition`, `extract` and `bundle` of the dynamic part",
-      "the commands write the static part, and report this; run the dynamic part with ONNX "
-      "Runtime" },
-    { "the computed `total_sequence_length`, quantized caches, `sliding_window_cache` and norms of "
-      "Q "
-      "and K of `GroupQueryAttention`; `past_present_share_buffer`, `do_rotary` and the output of "
-      "Q "
-      "times K of `Attention`",
-      "export the model without these, or with the `Attention` of opset 23" },
-    { "`g_idx` and `weight_prepacked` of `MatMulNBits`", "quantize without reordering of columns" },
-    { "peepholes, `clip`, `sequence_lens` and other activations of `DynamicQuantizeLSTM`",
-      "use `LSTM`, which supports these" },
-    { "`sequence_lens` of `Scan` 8", "convert the model to opset 9 or later" },
-    { "blocks of 8-bit floats", "store the weight as `float32` or `int8`" },
-    { "`transBatchA` and `transBatchB` of `FusedMatMul`; the mean and the deviation of "
-      "`SkipLayerNormalization`",
-      "save the model with the level `basic` of ONNX Runtime" },
-    { "`tf_half_pixel_for_nn` of `Resize` with `exclude_outside` or with another `nearest_mode`",
-      "export the model with `half_pixel`" },
-    { "a tensor in segments", "write the tensor as one raw tensor or as external data" },
-  };
-
   printf ("\n## Not supported\n\n");
   g_tree_foreach (versions, print_rest, GINT_TO_POINTER (FALSE));
   printf ("\n| refused | what you can do |\n|---|---|\n");
   for (guint i = 0; i < G_N_ELEMENTS (refusals); i++)
     printf ("| %s | %s |\n", refusals[i].what, refusals[i].remedy);
+  printf ("\nThese messages of the importers name a form of a model that Cleave does not support. "
+          "`…` stands for a name or a number:\n\n| message | what you can do |\n|---|---|\n");
+  for (guint i = 0; i < G_N_ELEMENTS (refusal_messages); i++)
+    printf ("| `%s` | %s |\n", refusal_messages[i].message, refusal_messages[i].remedy);
 }
 
 int

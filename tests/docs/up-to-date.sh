@@ -5,4 +5,4 @@ shift
 made=$(mktemp) || exit 1
 trap 'rm -f "$made"' EXIT
 "$@" >"$made" || { echo "failed: $*"; exit 1; }
-diff -u "$file" "$made" || { echo "make it anew: $* > $file"; exit 1; }
+diff -u "$file" "$made" || { echo "regenerate it: $* > $file"; exit 1; }
