@@ -6,25 +6,23 @@
  * kernels need no bounds checks. Example: 4 rows of y of a 3 x 3 convolution with stride 1 read 6
  * rows of the image; with pad 1, each row is 2 pixels longer than a row of x. */
 
+#include "../axis.h"
+#include "../pixels.h"
 #include "../places.h"
 #include "byte-units.h"
 
-/* One spatial axis. A convolution has three axes; if the node has fewer, the outer axes have extent
- * 1. */
 typedef struct
 {
-  gint64 n_y, n_x, n_taps, dilation, pad;
-  gint64 step;   /* adjacent elements of scratch are copies of elements of x that are this many
-                    positions apart */
-  gint64 stride; /* distance, in elements of scratch along this axis, between the first elements
-                  * that two adjacent elements of y read */
-  /* distances of adjacent positions in memory: in bytes for x, in elements for y */
-  gint64 x_step, y_step;
-} CleaveByteAxis;
-
-typedef struct
-{
-  CleaveByteAxis axis[3];
+  /* The spatial axes; if the node has fewer, the outer axes have extent 1. `stride` is a distance
+   * in elements of scratch: with one tap, scratch has only the elements that taps read. Adjacent
+   * elements of scratch are copies of elements of x that are `step` positions apart. `x_step` is in
+   * bytes, `y_step` in elements. */
+  CleaveAxis axis[3];
+  gint64 step[3];
+  /* number of images; distances of adjacent images: in bytes for x, in elements for y */
+  gint64 n_batches, x_batch_step, y_batch_step;
+  gint64 y_image;      /* number of elements of one image of y */
+  gboolean y_is_dense; /* TRUE: the pixels of y follow each other in memory */
   CleaveElement element;
   gint64 n_channels, channel_step; /* number of channels of x; bytes between adjacent channels */
   gint64 unit;
@@ -37,42 +35,38 @@ typedef struct
 
 /* Returns the number of elements of scratch along an axis that `n` adjacent elements of y read. */
 static inline gint64
-cleave_byte_axis_reach (const CleaveByteAxis *axis, gint64 n)
+cleave_byte_axis_reach (const CleaveAxis *axis, gint64 n)
 {
   return (n - 1) * axis->stride + (axis->n_taps - 1) * axis->dilation + 1;
 }
 
 static inline void
-cleave_byte_image_init_axes (CleaveByteImage *image,
-                             const CleaveKernelInstance *instance,
-                             const CleaveView *w,
-                             CleaveDims dims)
+cleave_byte_image_init_views (CleaveByteImage *image,
+                              const CleaveKernelInstance *instance,
+                              const CleaveView *w,
+                              CleaveDims dims)
 {
   const CleaveConvAttrs *a = instance->call.attrs;
   const CleaveView *x = &instance->operands[0], *y = &instance->results[0];
+  guint missing = 3 - dims.n_spatial;
 
   for (guint i = 0; i < 3; i++)
-    image->axis[i] =
-        (CleaveByteAxis){ .n_y = 1, .n_x = 1, .n_taps = 1, .dilation = 1, .step = 1, .stride = 1 };
-  for (guint i = 0; i < dims.n_spatial; i++)
     {
-      CleaveByteAxis *axis = &image->axis[3 - dims.n_spatial + i];
+      CleaveAxis *axis = &image->axis[i];
 
-      *axis = (CleaveByteAxis){ .n_x = x->type.shape.dim[dims.h + i],
-                                .n_y = y->type.shape.dim[dims.h + i],
-                                .n_taps = w->type.shape.dim[2 + i],
-                                .dilation = cleave_ints_at (&a->dilations, i, 1),
-                                .pad = cleave_ints_at (&a->pads, i, 0),
-                                .step = 1,
-                                .stride = cleave_ints_at (&a->strides, i, 1),
-                                .x_step = x->stride[dims.h + i],
-                                .y_step = y->stride[dims.h + i] };
-      if (axis->n_taps == 1)
-        {
-          axis->step = axis->stride; /* copy only the elements that taps read to scratch */
-          axis->stride = 1;
-        }
+      *axis = (CleaveAxis) CLEAVE_AXIS_NONE;
+      if (i >= missing)
+        *axis = cleave_axis_of (i - missing, x, y, dims, w->type.shape.dim + 2, &a->strides,
+                                &a->dilations, &a->pads);
+      image->step[i] = axis->n_taps == 1 ? axis->stride : 1;
+      axis->stride /= image->step[i];
     }
+  image->element = x->type.element;
+  image->n_batches = x->type.shape.dim[dims.n];
+  image->x_batch_step = x->stride[dims.n];
+  image->y_batch_step = y->stride[dims.n];
+  image->y_image = cleave_shape_n_elements (&y->type.shape) / MAX (image->n_batches, 1);
+  image->y_is_dense = cleave_pixels_are_dense (y, dims);
 }
 
 /* Limit on the bytes of x in scratch that a band (a few rows of y) reads. Together with the
@@ -88,8 +82,7 @@ cleave_byte_image_init (CleaveByteImage *image,
   const CleaveView *x = &instance->operands[0];
   gint64 row;
 
-  cleave_byte_image_init_axes (image, instance, w, dims);
-  image->element = x->type.element;
+  cleave_byte_image_init_views (image, instance, w, dims);
   image->n_channels = x->type.shape.dim[dims.c];
   image->channel_step = image->n_channels == 1 ? 1 : x->stride[dims.c];
   image->n_columns = cleave_byte_axis_reach (&image->axis[2], image->axis[2].n_y);
@@ -123,11 +116,11 @@ static inline void
 cleave_byte_image_make (
     const CleaveByteImage *image, gint32 zero, const char *from, gint64 begin, gint64 end, char *to)
 {
-  const CleaveByteAxis *axis = &image->axis[2];
+  const CleaveAxis *axis = &image->axis[2];
   gint64 n = image->n_channels, pixel = cleave_byte_image_pixel (image);
-  gint64 step = axis->step * axis->x_step, size = cleave_byte_unit_size (image->unit);
+  gint64 step = image->step[2] * axis->x_step, size = cleave_byte_unit_size (image->unit);
 
-  from += (begin * axis->step - axis->pad) * axis->x_step;
+  from += (begin * image->step[2] - axis->pad) * axis->x_step;
   to += begin * pixel;
   if (image->multiplier == 1 && image->channel_step == 1 && (step == n || end - begin == 1))
     cleave_byte_units_make (image->unit, image->element, zero, from, 1, to, 1, (end - begin) * n);
@@ -146,25 +139,26 @@ cleave_byte_image_make (
 static inline void
 cleave_byte_image_make_row (const CleaveByteImage *image, gint32 zero, const char *from, char *to)
 {
-  const CleaveByteAxis *axis = &image->axis[2];
+  const CleaveAxis *axis = &image->axis[2];
   gint64 n = image->n_columns, per = image->n_channels * image->multiplier;
   gint64 pixel = cleave_byte_image_pixel (image);
-  gint64 begin = MIN ((MAX (axis->pad, 0) + axis->step - 1) / axis->step, n), end = begin;
+  gint64 begin = MIN ((MAX (axis->pad, 0) + image->step[2] - 1) / image->step[2], n), end = begin;
 
   if (from != NULL && axis->n_x + axis->pad > 0)
-    end = CLAMP ((axis->n_x + axis->pad - 1) / axis->step + 1, begin, n);
+    end = CLAMP ((axis->n_x + axis->pad - 1) / image->step[2] + 1, begin, n);
   cleave_byte_units_pad (image->unit, image->element, zero, to, begin * per);
   if (end > begin)
     cleave_byte_image_make (image, zero, from, begin, end, to);
   cleave_byte_units_pad (image->unit, image->element, zero, to + end * pixel, (n - end) * per);
 }
 
-/* Returns the address in x of position `i` of an axis of the image; NULL if the position is
+/* Returns the address in x of position `i` of axis `d` of the image; NULL if the position is
  * padding. */
 static inline const char *
-cleave_byte_image_find (const CleaveByteAxis *axis, gint64 i, const char *x)
+cleave_byte_image_find (const CleaveByteImage *image, guint d, gint64 i, const char *x)
 {
-  gint64 at = i * axis->step - axis->pad;
+  const CleaveAxis *axis = &image->axis[d];
+  gint64 at = i * image->step[d] - axis->pad;
 
   return x == NULL || at < 0 || at >= axis->n_x ? NULL : x + at * axis->x_step;
 }
@@ -180,18 +174,18 @@ cleave_byte_image_fill (const CleaveByteImage *image,
                         gint64 n,
                         char *to)
 {
-  const CleaveByteAxis *outer = &image->axis[0], *rows = &image->axis[1];
+  const CleaveAxis *outer = &image->axis[0], *rows = &image->axis[1];
   gint64 n_rows = cleave_byte_axis_reach (rows, n);
   gint64 row_bytes = image->n_columns * cleave_byte_image_pixel (image);
 
   for (gint64 t = 0; t < outer->n_taps; t++)
     {
       const char *slice =
-          cleave_byte_image_find (outer, depth * outer->stride + t * outer->dilation, x);
+          cleave_byte_image_find (image, 0, depth * outer->stride + t * outer->dilation, x);
 
       for (gint64 i = 0; i < n_rows; i++)
-        cleave_byte_image_make_row (image, zero,
-                                    cleave_byte_image_find (rows, row * rows->stride + i, slice),
-                                    to + (t * image->n_rows + i) * row_bytes);
+        cleave_byte_image_make_row (
+            image, zero, cleave_byte_image_find (image, 1, row * rows->stride + i, slice),
+            to + (t * image->n_rows + i) * row_bytes);
     }
 }

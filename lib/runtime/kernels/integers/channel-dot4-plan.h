@@ -26,11 +26,10 @@ typedef struct
   CleaveByteImage image; /* the axes of the instance; the fields that describe scratch are unused */
   const gint8 *packed;
   const gint32 *w_sums; /* sum of each channel's weights, in the order of the vectors' lanes */
-  gint64 n_channels, n_batches, x_batch_step, y_batch_step, y_image;
+  gint64 n_channels;
   gint64 n_places, n_groups, n_variants, n_ring; /* `n_ring`: number of rows of x in the ring */
   gint64 n_rows; /* number of rows of taps for each part of the weights */
   gint64 band;
-  gboolean reports_progress;
   gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* byte offsets of arrays in scratch */
   const CleaveQdqConv *conv; /* the convolution whose results are QDQ-exact (qdq.h); NULL: results
                                 are computed from the integer sums alone */
@@ -93,7 +92,7 @@ find_weight (const Packing *p, gint64 channel, gint64 row, gint64 column)
 static gint64
 count_parts (const Packing *p)
 {
-  const CleaveByteAxis *axis = p->plan->image.axis;
+  const CleaveAxis *axis = p->plan->image.axis;
   gint32 least = 0, most = 0;
 
   for (gint64 c = 0; c < p->plan->n_channels; c++)
@@ -140,7 +139,7 @@ pack_channel (const Packing *p, gint64 channel, gint8 *to)
 static gint32
 sum_weights (const Packing *p, gint64 channel)
 {
-  const CleaveByteAxis *axis = p->plan->image.axis;
+  const CleaveAxis *axis = p->plan->image.axis;
   gint32 sum = 0, zero = find_zero (p, channel);
 
   for (gint64 t = 0; t < axis[1].n_taps; t++)
@@ -228,17 +227,12 @@ serves (const CleaveKernelInstance *instance, const CleavePlaces *p, CleaveDims 
 static void
 init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
 {
-  const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
-  const CleaveByteAxis *columns = &s->image.axis[2];
+  const CleaveView *x = &instance->operands[X];
+  const CleaveAxis *columns = &s->image.axis[2];
   gint64 last;
 
-  cleave_byte_image_init_axes (&s->image, instance, &instance->operands[s->places.w], dims);
-  s->image.element = x->type.element;
+  cleave_byte_image_init_views (&s->image, instance, &instance->operands[s->places.w], dims);
   s->n_channels = x->type.shape.dim[dims.c];
-  s->n_batches = x->type.shape.dim[dims.n];
-  s->x_batch_step = x->stride[dims.n];
-  s->y_batch_step = y->stride[dims.n];
-  s->y_image = cleave_shape_n_elements (&y->type.shape) / MAX (s->n_batches, 1);
   s->n_variants = 1 + columns->stride % 2;
   s->n_groups = (columns->n_taps + s->n_variants - 1 + 3) / 4;
   last = (columns->n_y - 1) * columns->stride / 2 + 2 * (s->n_groups - 1);
@@ -246,7 +240,6 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
   s->n_ring = cleave_byte_axis_reach (&s->image.axis[1], 1);
   s->band = CLEAVE_BYTE_BAND / MAX (columns->n_y * s->n_channels, 1);
   s->band = MAX (s->band, 4 * s->n_ring);
-  s->reports_progress = cleave_pixels_are_dense (y, dims);
 }
 
 /* Computes two sums for the error bound of a channel. `sum` is the sum of its weights. `weighed` is

@@ -58,8 +58,8 @@ NAME (fill) (const Fill *of, char *to)
 {
   const Fill fill = *of,
              *f = &fill; /* a local copy, so that the compiler knows that stores do not change it */
-  const CleaveByteAxis *axis = f->columns;
-  gint64 place = 0, step = axis->step * axis->x_step, inner = (MAX (axis->pad, 0) + 1) / 2;
+  const CleaveAxis *axis = &f->image->axis[2];
+  gint64 place = 0, step = f->image->step[2] * axis->x_step, inner = (MAX (axis->pad, 0) + 1) / 2;
   const char *x;
   VECTOR two[2];
 
@@ -67,8 +67,8 @@ NAME (fill) (const Fill *of, char *to)
   for (; place < f->n_places && place < inner; place++, to += PLACE)
     NAME (fill_place) (f, find_byte (f, 2 * place + 2), find_byte (f, 2 * place + 3), two, to);
   x = find_byte (f, 2 * place + 2);
-  for (;
-       place < f->n_places && f->x != NULL && (2 * place + 3) * axis->step - axis->pad < axis->n_x;
+  for (; place < f->n_places && f->x != NULL &&
+         (2 * place + 3) * f->image->step[2] - axis->pad < axis->n_x;
        place++, to += PLACE, x += 2 * step)
     NAME (fill_place) (f, x, x + step, two, to);
   for (; place < f->n_places; place++, to += PLACE)

@@ -22,7 +22,7 @@ typedef struct
 {
   const char *x; /* address of the row of x; NULL: the row is padding */
   const char *pad;
-  const CleaveByteAxis *columns;
+  const CleaveByteImage *image;
   gint64 n_places;
   guint8 flip;
   guint64 mask; /* mask of the lanes that hold a channel */
@@ -31,7 +31,7 @@ typedef struct
 static inline const char *
 find_byte (const Fill *f, gint64 i)
 {
-  const char *at = cleave_byte_image_find (f->columns, i, f->x);
+  const char *at = cleave_byte_image_find (f->image, 2, i, f->x);
 
   return at == NULL ? f->pad : at;
 }
@@ -151,7 +151,7 @@ read_finish (Work *work, gint32 x_stands, gint32 *bias, float *scale)
 static Row
 begin_row (const Plan *s, CleaveElement y_element, gint32 x_stands, gint32 y_zero, char *scratch)
 {
-  const CleaveByteAxis *columns = &s->image.axis[2];
+  const CleaveAxis *columns = &s->image.axis[2];
 
   return (Row){
     .x = scratch + s->at_ring,
@@ -176,7 +176,6 @@ static Work
 begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
 {
   const CleavePlaces *p = &s->places;
-  const CleaveByteAxis *columns = &s->image.axis[2];
   gint32 x_zero =
       s->conv != NULL ? s->conv->x_zero : (gint32) cleave_places_load (instance, p->x_zero, 0);
   gint32 y_zero =
@@ -189,7 +188,7 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
     .scale = (float *) (void *) (scratch + s->at_scale),
     .ring = scratch + s->at_ring,
     .fill = { .pad = scratch + s->at_pad,
-              .columns = columns,
+              .image = &s->image,
               .n_places = s->n_places,
               .flip = s->image.element == CLEAVE_INT8 ? 0x80 : 0 },
     .row = begin_row (s, instance->results[0].type.element, x_stands, y_zero, scratch),
@@ -211,7 +210,7 @@ static void
 run_block (Work *work, const char *x, char *y, gint64 c, gint64 begin, gint64 end)
 {
   const Plan *s = work->s;
-  const CleaveByteAxis *rows = &s->image.axis[1];
+  const CleaveAxis *rows = &s->image.axis[1];
   gint64 filled = begin * rows->stride, row_bytes = s->n_places * DOT4_BLOCK;
   gint64 size = work->row.is_whole ? sizeof (gint32) : 1;
   gboolean is_half = work->row.n <= DOT4_BYTES / 2;
@@ -222,7 +221,7 @@ run_block (Work *work, const char *x, char *y, gint64 c, gint64 begin, gint64 en
         {
           char *to = work->ring + filled % s->n_ring * row_bytes;
 
-          work->fill.x = cleave_byte_image_find (rows, filled, x + c);
+          work->fill.x = cleave_byte_image_find (&s->image, 1, filled, x + c);
           is_half ? fill_32 (&work->fill, to) : fill_64 (&work->fill, to);
         }
       for (gint64 t = 0; t < s->n_rows; t++)
@@ -256,22 +255,22 @@ static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Plan *s = state;
-  gint64 n_rows = s->image.axis[1].n_y, row_size = s->y_image / MAX (n_rows, 1);
+  gint64 n_rows = s->image.axis[1].n_y, row_size = s->image.y_image / MAX (n_rows, 1);
   gint64 size = (gint64) cleave_element_size (instance->results[0].type.element);
   Work work;
 
-  if (s->n_batches == 0 || s->y_image == 0)
+  if (s->image.n_batches == 0 || s->image.y_image == 0)
     return;
   work = begin_work (s, instance, scratch);
-  for (gint64 b = 0; b < s->n_batches; b++)
+  for (gint64 b = 0; b < s->image.n_batches; b++)
     for (gint64 i = 0, end; i < n_rows; i = end)
       {
         end = MIN (i + s->band, n_rows);
-        run_band (&work, (const char *) instance->operands[X].data + b * s->x_batch_step,
-                  (char *) instance->results[0].data + b * s->y_batch_step * size, i, end);
-        if (s->reports_progress)
-          cleave_kernel_range_done (instance, b * s->y_image + i * row_size,
-                                    b * s->y_image + end * row_size);
+        run_band (&work, (const char *) instance->operands[X].data + b * s->image.x_batch_step,
+                  (char *) instance->results[0].data + b * s->image.y_batch_step * size, i, end);
+        if (s->image.y_is_dense)
+          cleave_kernel_range_done (instance, b * s->image.y_image + i * row_size,
+                                    b * s->image.y_image + end * row_size);
       }
 }
 
@@ -280,7 +279,7 @@ reports_progress (gconstpointer state)
 {
   const Plan *s = state;
 
-  return s->reports_progress;
+  return s->image.y_is_dense;
 }
 
 static gboolean

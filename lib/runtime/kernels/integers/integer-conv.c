@@ -24,15 +24,12 @@ typedef struct
   CleaveBytePanels panels;
   const gint8 *packed; /* packed weights; NULL: each run packs the weights */
   gint64 first;        /* index of the packed column at which the weights begin */
-  gint64 n_groups, group_in, group_out, n_batches;
-  /* distances of adjacent images in x and y; `y_image`: distance of adjacent images of y in
-   * elements, if y is dense */
-  gint64 x_batch_step, y_batch_step, y_image;
+  gint64 n_groups, group_in, group_out;
   gint64 column_step;
   gboolean in_place; /* TRUE: kernels read x without a copy in scratch */
   CleaveQdq *qdq;    /* constants of QDQ-exact results (qdq.h); NULL: results are computed from the
                         integer sums alone */
-  gboolean has_w_zeros, reports_progress;
+  gboolean has_w_zeros;
   gint64 n_taps;
   gint64 *tap_at, *x_at, *y_at; /* offsets within a band of rows: of taps and of pixels of x (in
                                    bytes), and of pixels of y (in elements) */
@@ -89,7 +86,7 @@ static void
 list_pixels (Plan *s)
 {
   const CleaveByteImage *image = &s->image;
-  const CleaveByteAxis *rows = &image->axis[1], *columns = &image->axis[2];
+  const CleaveAxis *rows = &image->axis[1], *columns = &image->axis[2];
   gint64 pixel = cleave_byte_image_pixel (image), at = 0;
 
   s->x_at = g_new (gint64, (gsize) (image->band * columns->n_y));
@@ -98,7 +95,7 @@ list_pixels (Plan *s)
     for (gint64 j = 0; j < columns->n_y; j++, at++)
       {
         if (s->in_place)
-          s->x_at[at] = i * rows->step * rows->x_step + j * columns->step * columns->x_step;
+          s->x_at[at] = i * image->step[1] * rows->x_step + j * image->step[2] * columns->x_step;
         else
           s->x_at[at] = (i * rows->stride * image->n_columns + j * columns->stride) * pixel;
         s->y_at[at] = i * rows->y_step + j * columns->y_step;
@@ -115,10 +112,10 @@ is_in_place (const Plan *s, const CleaveKernelInstance *instance)
 
   for (guint i = 0; i < 3; i++)
     {
-      const CleaveByteAxis *axis = &s->image.axis[i];
+      const CleaveAxis *axis = &s->image.axis[i];
 
       has_pads = has_pads || axis->n_taps != 1 || axis->pad != 0 ||
-                 (axis->n_y - 1) * axis->step >= axis->n_x;
+                 (axis->n_y - 1) * s->image.step[i] >= axis->n_x;
     }
   return !has_pads && s->image.unit == CLEAVE_DOT4 && s->image.channel_step == 1 &&
          s->group_in % CLEAVE_DOT4 == 0 && !s->has_w_zeros;
@@ -162,7 +159,7 @@ static void
 init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weights, CleaveDims dims)
 {
   const CleaveConvAttrs *a = instance->call.attrs;
-  const CleaveView *x = &instance->operands[X], *y = &instance->results[0], *w;
+  const CleaveView *y = &instance->results[0], *w;
 
   s->places = cleave_places_find (&instance->call);
   w = &instance->operands[s->places.w];
@@ -175,15 +172,10 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weights
   s->n_groups = MAX (a->group, 1);
   s->group_in = w->type.shape.dim[1];
   s->group_out = w->type.shape.dim[0] / s->n_groups;
-  s->n_batches = x->type.shape.dim[dims.n];
-  s->x_batch_step = x->stride[dims.n];
-  s->y_batch_step = y->stride[dims.n];
-  s->y_image = cleave_shape_n_elements (&y->type.shape) / MAX (s->n_batches, 1);
   s->column_step = y->stride[dims.c];
   s->has_w_zeros =
       !cleave_is_qdq_conv (&instance->call) && cleave_places_have_w_zeros (&s->places, instance);
   s->is_fixed = cleave_places_are_fixed (&s->places, instance);
-  s->reports_progress = cleave_pixels_are_dense (y, dims);
   s->in_place = is_in_place (s, instance);
 }
 
@@ -406,25 +398,26 @@ static void
 run_slice (Work *work, gint64 batch, gint64 depth)
 {
   const Plan *s = work->s;
-  const CleaveByteAxis *outer = &s->image.axis[0], *rows = &s->image.axis[1];
+  const CleaveAxis *outer = &s->image.axis[0], *rows = &s->image.axis[1];
   gint64 size = (gint64) cleave_element_size (work->product.finish.element);
-  gint64 row_size = s->y_image / MAX (outer->n_y * rows->n_y, 1);
-  const char *x = (const char *) work->instance->operands[X].data + batch * s->x_batch_step, *from;
-  gint64 y_at = batch * s->y_batch_step + depth * outer->y_step;
+  gint64 row_size = s->image.y_image / MAX (outer->n_y * rows->n_y, 1);
+  const char *x = (const char *) work->instance->operands[X].data + batch * s->image.x_batch_step,
+             *from;
+  gint64 y_at = batch * s->image.y_batch_step + depth * outer->y_step;
 
   for (gint64 i = 0, n; i < rows->n_y; i += n)
     {
-      gint64 at = batch * s->y_image + (depth * rows->n_y + i) * row_size;
+      gint64 at = batch * s->image.y_image + (depth * rows->n_y + i) * row_size;
 
       n = MIN (s->image.band, rows->n_y - i);
       from = work->x;
       if (s->in_place)
-        from = x + depth * outer->step * outer->x_step + i * rows->step * rows->x_step;
+        from = x + depth * s->image.step[0] * outer->x_step + i * s->image.step[1] * rows->x_step;
       else
         cleave_byte_image_fill (&s->image, work->x_zero, x, depth, i, n, work->x);
       run_band (work, from,
                 (char *) work->instance->results[0].data + (y_at + i * rows->y_step) * size, n);
-      if (s->reports_progress)
+      if (s->image.y_is_dense)
         cleave_kernel_range_done (work->instance, at, at + n * row_size);
     }
 }
@@ -435,10 +428,10 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
   const Plan *s = state;
   Work work;
 
-  if (s->n_batches == 0 || s->y_image == 0)
+  if (s->image.n_batches == 0 || s->image.y_image == 0)
     return;
   work = begin_work (s, instance, scratch);
-  for (gint64 n = 0; n < s->n_batches; n++)
+  for (gint64 n = 0; n < s->image.n_batches; n++)
     for (gint64 d = 0; d < s->image.axis[0].n_y; d++)
       run_slice (&work, n, d);
 }
@@ -448,7 +441,7 @@ reports_progress (gconstpointer state)
 {
   const Plan *s = state;
 
-  return s->reports_progress;
+  return s->image.y_is_dense;
 }
 
 static gboolean

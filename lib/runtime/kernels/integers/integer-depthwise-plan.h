@@ -24,8 +24,7 @@ typedef struct
   CleavePlaces places;
   CleaveByteImage image;
   const gint16 *packed; /* packed weights; NULL: each run packs the weights */
-  gint64 n_out, n_taps, n_batches, x_batch_step, y_batch_step, y_image, column_step;
-  gboolean reports_progress;
+  gint64 n_out, n_taps, column_step;
   /* offsets within a band of rows, in elements: of taps, of pixels of x, and of pixels of y. If the
    * number of taps is odd, `tap_at` contains the last tap twice */
   gint64 *tap_at, *x_at, *y_at;
@@ -123,7 +122,7 @@ static void
 list_taps (Plan *s)
 {
   const CleaveByteImage *image = &s->image;
-  const CleaveByteAxis *rows = &image->axis[1], *columns = &image->axis[2];
+  const CleaveAxis *rows = &image->axis[1], *columns = &image->axis[2];
   gint64 n = 0;
 
   s->n_taps = rows->n_taps * columns->n_taps;
@@ -138,7 +137,7 @@ static void
 list_pixels (Plan *s)
 {
   const CleaveByteImage *image = &s->image;
-  const CleaveByteAxis *rows = &image->axis[1], *columns = &image->axis[2];
+  const CleaveAxis *rows = &image->axis[1], *columns = &image->axis[2];
   gint64 at = 0;
 
   s->x_at = g_new (gint64, (gsize) (image->band * columns->n_y));
@@ -162,12 +161,7 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
   s->image.unit = CLEAVE_DOT2;
   s->image.multiplier = s->n_out / MAX (x->type.shape.dim[dims.c], 1);
   cleave_byte_image_init (&s->image, instance, w, dims);
-  s->n_batches = x->type.shape.dim[dims.n];
-  s->x_batch_step = x->stride[dims.n];
-  s->y_batch_step = y->stride[dims.n];
-  s->y_image = cleave_shape_n_elements (&y->type.shape) / MAX (s->n_batches, 1);
   s->column_step = y->stride[dims.c];
-  s->reports_progress = cleave_pixels_are_dense (y, dims);
   list_taps (s);
   list_pixels (s);
 }

@@ -196,7 +196,7 @@ static void
 slide_band (const Work *work, CleaveByteSlide slide, gint64 n_rows)
 {
   const Plan *s = work->s;
-  const CleaveByteAxis *rows = &s->image.axis[1];
+  const CleaveAxis *rows = &s->image.axis[1];
   const CleaveByteSlideSteps steps = { .n_rows = rows->n_taps,
                                        .x_column = s->n_out,
                                        .x_row = rows->dilation * s->image.n_columns * s->n_out,
@@ -224,7 +224,7 @@ slide_band (const Work *work, CleaveByteSlide slide, gint64 n_rows)
 static void
 run_band (const Work *work, gint64 n_rows)
 {
-  const CleaveByteAxis *columns = &work->s->image.axis[2];
+  const CleaveAxis *columns = &work->s->image.axis[2];
   CleaveByteSlide slide =
       cleave_byte_slide_find (columns->n_taps, columns->stride, columns->dilation);
   gint64 n_pixels = n_rows * columns->n_y;
@@ -243,21 +243,21 @@ static void
 run_image (Work *work, gint64 batch)
 {
   const Plan *s = work->s;
-  const CleaveByteAxis *rows = &s->image.axis[1];
+  const CleaveAxis *rows = &s->image.axis[1];
   gint64 size = (gint64) cleave_element_size (work->product.finish.element);
-  gint64 row_size = s->y_image / MAX (rows->n_y, 1);
-  const char *x = (const char *) work->instance->operands[X].data + batch * s->x_batch_step;
-  char *y = (char *) work->instance->results[0].data + batch * s->y_batch_step * size;
+  gint64 row_size = s->image.y_image / MAX (rows->n_y, 1);
+  const char *x = (const char *) work->instance->operands[X].data + batch * s->image.x_batch_step;
+  char *y = (char *) work->instance->results[0].data + batch * s->image.y_batch_step * size;
 
   for (gint64 i = 0, n; i < rows->n_y; i += n)
     {
-      gint64 at = batch * s->y_image + i * row_size;
+      gint64 at = batch * s->image.y_image + i * row_size;
 
       n = MIN (s->image.band, rows->n_y - i);
       cleave_byte_image_fill (&s->image, work->x_zero, x, 0, i, n, (char *) work->x);
       work->product.y = y + i * rows->y_step * size;
       run_band (work, n);
-      if (s->reports_progress)
+      if (s->image.y_is_dense)
         cleave_kernel_range_done (work->instance, at, at + n * row_size);
     }
 }
@@ -273,10 +273,10 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
       s->better->run (s->state, instance, scratch);
       return;
     }
-  if (s->n_batches == 0 || s->y_image == 0)
+  if (s->image.n_batches == 0 || s->image.y_image == 0)
     return;
   work = begin_work (s, instance, scratch);
-  for (gint64 n = 0; n < s->n_batches; n++)
+  for (gint64 n = 0; n < s->image.n_batches; n++)
     run_image (&work, n);
 }
 
@@ -285,7 +285,7 @@ reports_progress (gconstpointer state)
 {
   const Plan *s = state;
 
-  return s->better != NULL ? s->better->reports_progress (s->state) : s->reports_progress;
+  return s->better != NULL ? s->better->reports_progress (s->state) : s->image.y_is_dense;
 }
 
 static gboolean

@@ -180,7 +180,7 @@ add_taps (const CleaveQdq *s,
           const float *squares,
           float *to)
 {
-  const CleaveByteAxis *rows = &image->axis[1], *columns = &image->axis[2];
+  const CleaveAxis *rows = &image->axis[1], *columns = &image->axis[2];
 
   for (gint64 i = 0; i < n_rows; i++, to += columns->n_y)
     {
