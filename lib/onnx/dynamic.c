@@ -35,8 +35,8 @@ clear_constant (gpointer data)
   cleave_tensor_unref (constant->tensor);
 }
 
-void
-cleave_onnx_list_type_free (CleaveOnnxListType *type)
+static void
+list_type_free (CleaveOnnxListType *type)
 {
   g_free (type->text);
   g_free (type);
@@ -72,8 +72,8 @@ cleave_onnx_dynamic_new (void)
   dynamic->reads = g_ptr_array_new_with_free_func (g_free);
   dynamic->made = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   dynamic->texts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  dynamic->lists = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
-                                          (GDestroyNotify) cleave_onnx_list_type_free);
+  dynamic->lists =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) list_type_free);
   return dynamic;
 }
 

@@ -46,7 +46,6 @@ struct _CleaveOnnxDynamic
 };
 
 CleaveOnnxDynamic *cleave_onnx_dynamic_new (void);
-void cleave_onnx_list_type_free (CleaveOnnxListType *type);
 /* Adds a node after the nodes so far. Copies the texts of `node`. */
 void cleave_onnx_dynamic_add_node (CleaveOnnxDynamic *dynamic,
                                    const CleaveOnnxDynamicNode *node,

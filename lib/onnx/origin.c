@@ -21,10 +21,18 @@ dup_text (const char *text)
   return is_text (text) ? g_strdup (text) : NULL;
 }
 
+/* Adds the doc string of a value. Ignores a doc string that is NULL, empty or not UTF-8. */
+static void
+add_value_doc (CleaveOnnxOrigin *origin, const char *value, const char *doc)
+{
+  if (is_text (doc) && value != NULL)
+    g_hash_table_insert (origin->value_docs, g_strdup (value), g_strdup (doc));
+}
+
 static void
 read_value (CleaveOnnxOrigin *origin, const Onnx__ValueInfoProto *info)
 {
-  cleave_onnx_origin_add_value_doc (origin, info->name, info->doc_string);
+  add_value_doc (origin, info->name, info->doc_string);
 }
 
 static void
@@ -42,8 +50,7 @@ read_graph (CleaveOnnxOrigin *origin, const Onnx__GraphProto *graph)
         g_hash_table_add (origin->value_infos, g_strdup (graph->value_info[i]->name));
     }
   for (size_t i = 0; i < graph->n_initializer; i++)
-    cleave_onnx_origin_add_value_doc (origin, graph->initializer[i]->name,
-                                      graph->initializer[i]->doc_string);
+    add_value_doc (origin, graph->initializer[i]->name, graph->initializer[i]->doc_string);
 }
 
 static void
@@ -173,13 +180,6 @@ cleave_onnx_origin_add_node_doc (CleaveOnnxOrigin *origin, const char *node, con
 {
   if (is_text (doc))
     g_hash_table_insert (origin->node_docs, g_strdup (node), g_strdup (doc));
-}
-
-void
-cleave_onnx_origin_add_value_doc (CleaveOnnxOrigin *origin, const char *value, const char *doc)
-{
-  if (is_text (doc) && value != NULL)
-    g_hash_table_insert (origin->value_docs, g_strdup (value), g_strdup (doc));
 }
 
 void

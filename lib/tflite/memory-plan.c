@@ -223,11 +223,11 @@ place_all (Plan *plan)
  * number. */
 #define MAX_TENSORS 20000
 
-gint64
-cleave_tflite_plan_memory (const CleaveTfliteModel *model,
-                           gint64 alignment,
-                           gint32 *offsets,
-                           GError **error)
+/* Sets `offsets`, indexed by tensor, to byte offsets in the arena; -1 for constants, and for
+ * variables and other tensors that the runtime places itself. Returns the bytes of the arena; -1 on
+ * error. */
+static gint64
+plan_memory (const CleaveTfliteModel *model, gint64 alignment, gint32 *offsets, GError **error)
 {
   g_autoptr (GArray) buffers = g_array_new (FALSE, FALSE, sizeof (Buffer));
   const CleaveTfliteSubgraph *subgraph = &model->subgraphs[0];
@@ -297,7 +297,7 @@ cleave_tflite_add_memory_plan (GBytes *bytes, gint64 alignment, gint64 *n_bytes,
     return NULL;
   n_tensors = model->subgraphs[0].n_tensors;
   offsets = g_new (gint32, n_tensors + 1);
-  arena = cleave_tflite_plan_memory (model, alignment, offsets, error);
+  arena = plan_memory (model, alignment, offsets, error);
   file = arena < 0 ? NULL : cleave_tflite_write_offsets (bytes, offsets, n_tensors, error);
   if (file != NULL && n_bytes != NULL)
     *n_bytes = arena;

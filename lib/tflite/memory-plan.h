@@ -7,13 +7,6 @@
 
 #include "model.h"
 
-/* Sets `offsets`, indexed by tensor, to byte offsets in the arena; -1 for constants, and for
- * variables and other tensors that the runtime places itself. Returns the bytes of the arena; -1 on
- * error. */
-gint64 cleave_tflite_plan_memory (const CleaveTfliteModel *model,
-                                  gint64 alignment,
-                                  gint32 *offsets,
-                                  GError **error);
 /* Returns a copy of `file` that has the offsets as metadata; NULL on error. */
 GBytes *
 cleave_tflite_write_offsets (GBytes *file, const gint32 *offsets, guint n_offsets, GError **error);

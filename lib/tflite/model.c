@@ -28,8 +28,9 @@ static const CleaveElement elements[] = {
   CLEAVE_UINT32,  CLEAVE_UINT16,  CLEAVE_INT8,   CLEAVE_BFLOAT16,
 };
 
-gboolean
-cleave_tflite_is (const guint8 *data, gsize n_bytes)
+/* Returns whether the bytes are a TensorFlow Lite file: the identifier TFL3 is at offset 4. */
+static gboolean
+is_tflite (const guint8 *data, gsize n_bytes)
 {
   return n_bytes >= 8 && memcmp (data + 4, "TFL3", 4) == 0;
 }
@@ -377,7 +378,7 @@ cleave_tflite_model_new (const guint8 *data, gsize n_bytes, GError **error)
 {
   g_autoptr (CleaveTfliteModel) model = NULL;
 
-  if (!cleave_tflite_is (data, n_bytes))
+  if (!is_tflite (data, n_bytes))
     return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
                              "a TensorFlow Lite file has the identifier TFL3 at byte 4, this one "
                              "has not");

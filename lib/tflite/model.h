@@ -66,8 +66,6 @@ typedef struct
   guint n_codes;
 } CleaveTfliteModel;
 
-/* Returns whether the bytes are a TensorFlow Lite file: the identifier TFL3 is at offset 4. */
-gboolean cleave_tflite_is (const guint8 *data, gsize n_bytes);
 /* Reads all subgraphs of a file. Fails with CLEAVE_ERROR_MODEL if the file is not valid. */
 CleaveTfliteModel *cleave_tflite_model_new (const guint8 *data, gsize n_bytes, GError **error);
 void cleave_tflite_model_free (CleaveTfliteModel *model);

@@ -39,8 +39,9 @@ cleave_plan_call_init (CleaveNodeCall *call, const CleaveNode *node)
   return &call->call;
 }
 
-gint64
-cleave_chunk_n_bytes (const CleaveChunk *chunk, const CleaveCall *call, const CleaveNode *node)
+/* Returns the bytes of a chunk's operands and of its results that have users. */
+static gint64
+count_bytes (const CleaveChunk *chunk, const CleaveCall *call, const CleaveNode *node)
 {
   gint64 n = 0;
 
@@ -102,7 +103,7 @@ add_chunk (CleavePlan *plan, const CleaveRange *range, GString *why)
         name_chunk (range, length, why);
       return FALSE;
     }
-  planned->n_bytes = cleave_chunk_n_bytes (&planned->chunk, call, plan->node);
+  planned->n_bytes = count_bytes (&planned->chunk, call, plan->node);
   planned->macs = chunk_macs (&planned->chunk, call);
   plan->n_chunks++;
   return TRUE;

@@ -39,9 +39,6 @@ gint64 cleave_plan_get_most_bytes (const CleavePlan *plan);
 /* Initializes the call of a node without trailing results that have no users, which pieces do not
  * compute. Clear it with cleave_node_call_clear(). */
 const CleaveCall *cleave_plan_call_init (CleaveNodeCall *call, const CleaveNode *node);
-/* Returns the bytes of a chunk's operands and of its results that have users. */
-gint64
-cleave_chunk_n_bytes (const CleaveChunk *chunk, const CleaveCall *call, const CleaveNode *node);
 
 /* Returns the op and the name of a node for messages, such as "Conv 'stem'". */
 char *cleave_node_dup_label (const CleaveNode *node);

@@ -237,8 +237,9 @@ cleave_onnx_export_check_size (gsize size, GError **error)
                                             size, G_MAXINT32);
 }
 
-GBytes *
-cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **error)
+/* Returns the serialized model. `size` is the result of cleave_onnx_export_size(). */
+static GBytes *
+pack_model (const CleaveOnnxExport *export, gsize size, GError **error)
 {
   guint8 *data;
 
@@ -392,5 +393,5 @@ cleave_onnx_serialize (const CleaveGraph *graph, GError **error)
   if (!cleave_onnx_export_build (&export, graph, error) ||
       !cleave_onnx_export_dynamic (&export, error))
     return NULL;
-  return cleave_onnx_export_pack (&export, cleave_onnx_export_size (&export), error);
+  return pack_model (&export, cleave_onnx_export_size (&export), error);
 }

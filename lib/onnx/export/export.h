@@ -92,8 +92,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxExport, cleave_onnx_export_clear)
 gsize cleave_onnx_export_size (const CleaveOnnxExport *export);
 /* Fails if `size`, the bytes of the serialized model, exceeds the limit of a model file, 2 GiB. */
 gboolean cleave_onnx_export_check_size (gsize size, GError **error);
-/* Returns the serialized model. `size` is the result of cleave_onnx_export_size(). */
-GBytes *cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **error);
 
 /* Returns the set of constants (CleaveTensor) that the file stores with 4 bits per element; NULL if
  * there is none. */
