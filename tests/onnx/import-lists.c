@@ -194,6 +194,89 @@ assert_refused (
   ck_assert_str_eq (error->message, message);
 }
 
+/* Makes a model whose output is the optional tensor o. */
+static Model *
+optional_new (void)
+{
+  Model *model = model_new (17);
+
+  make_list (model_add_input (model, "o", "Nx3"), TRUE);
+  model_add_node (model, "Identity", "same", "o", "p");
+  model_add_output (model, "p");
+  model_declare_output (model, 0, "Nx3");
+  make_list (model->graph->output[0], TRUE);
+  return model;
+}
+
+START_TEST (an_optional_output_may_be_absent)
+{
+  g_autoptr (Model) model = optional_new ();
+  g_autoptr (CleaveGraph) graph = import (model);
+  g_autoptr (CleaveTensor) none = make_number (-1), one = make_number (1), row = make_rows (1, 5);
+  const CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);
+  const char *const names[] = { "o", "o" };
+  CleaveTensor *const absent[] = { none }, *const present[] = { one, row };
+  g_autoptr (GPtrArray) without =
+      cleave_onnx_dynamic_run (dynamic, names, absent, 1, NULL, NULL, NULL, NULL);
+  g_autoptr (GPtrArray) with =
+      cleave_onnx_dynamic_run (dynamic, names, present, 2, NULL, NULL, NULL, NULL);
+
+  ck_assert_str_eq (cleave_onnx_dynamic_get_list_type (dynamic, "p", NULL), "optional(float32)");
+  ck_assert_uint_eq (without->len, 1);
+  ck_assert_int_eq (get_number (without->pdata[0]), -1);
+  ck_assert_uint_eq (with->len, 2);
+  ck_assert_int_eq (get_number (with->pdata[0]), 1);
+  ck_assert (cleave_tensor_equal (with->pdata[1], row));
+}
+END_TEST
+
+static void
+set_strings (Onnx__ValueInfoProto *info)
+{
+  info->type->tensor_type->elem_type = ONNX__TENSOR_PROTO__DATA_TYPE__STRING;
+}
+
+/* Makes a model that appends the strings x to the sequence of strings s. */
+static Model *
+strings_new (void)
+{
+  Model *model = model_new (17);
+
+  set_strings (model_add_input (model, "x", "2"));
+  set_strings (model_add_input (model, "s", "N"));
+  make_list (model->graph->input[1], FALSE);
+  model_add_node (model, "SequenceInsert", "insert", "s x", "t");
+  model_add_output (model, "t");
+  model_declare_output (model, 0, "N");
+  set_strings (model->graph->output[0]);
+  make_list (model->graph->output[0], FALSE);
+  return model;
+}
+
+START_TEST (a_sequence_of_strings_goes_in_and_comes_out)
+{
+  g_autoptr (Model) model = strings_new ();
+  g_autoptr (CleaveGraph) graph = import (model);
+  const CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);
+  g_autoptr (CleaveTensor) number = make_number (1);
+  g_autoptr (CleaveTensor) item =
+      cleave_tensor_new_copy (&CLEAVE_TYPE (CLEAVE_UINT8, 1, 5), "lynx", NULL);
+  g_autoptr (CleaveTensor) x =
+      cleave_tensor_new_copy (&CLEAVE_TYPE (CLEAVE_UINT8, 2, 3), "ox\0cat", NULL);
+  const char *const names[] = { "x", "s", "s" };
+  CleaveTensor *const values[] = { x, number, item };
+  g_autoptr (GPtrArray) got =
+      cleave_onnx_dynamic_run (dynamic, names, values, 3, NULL, NULL, NULL, NULL);
+
+  ck_assert_str_eq (cleave_onnx_dynamic_get_list_type (dynamic, "t", NULL), "seq(string)");
+  ck_assert (cleave_onnx_dynamic_has_strings (dynamic, "t"));
+  ck_assert_uint_eq (got->len, 3);
+  ck_assert_int_eq (get_number (got->pdata[0]), 2);
+  ck_assert_mem_eq (cleave_tensor_get_data (got->pdata[1]), "lynx", 4);
+  ck_assert_mem_eq (cleave_tensor_get_data (got->pdata[2]), "ox\0cat", 6);
+}
+END_TEST
+
 START_TEST (wrong_lists_are_errors)
 {
   g_autoptr (Model) append = append_new (), has = has_new ();
@@ -224,6 +307,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "lists", a_sequence_goes_in_and_comes_out,
                    a_written_model_has_the_types_of_lists, an_optional_value_may_be_absent,
+                   an_optional_output_may_be_absent, a_sequence_of_strings_goes_in_and_comes_out,
                    wrong_lists_are_errors, lists_without_a_dynamic_part_are_errors, NULL);
 }
 
