@@ -6,6 +6,8 @@
  *   QLinearConv of uint8        =>  QLinearConv of int8
  *   Split                       =>  a Slice for each result that is used
  *   Reduce with keepdims = 0    =>  Reduce with keepdims = 1, Squeeze
+ *   Where c, a, b               =>  Add (Where (c, a, -0), Where (c, -0, b)), if a run computes c,
+ *                                   a and b
  *   Sum, Max, Min of a, b, c    =>  Add (Add (a, b), c), Max (Max (a, b), c) … */
 
 #include "prepare.h"
@@ -150,6 +152,52 @@ prepare_reduce (CleaveGraph *graph, CleaveNode *node, GError **error)
   return is_computed (node) || cleave_bundle_prepare_reduce (graph, node, error);
 }
 
+/* Adds a Where like `node` with -0 in place of operand `slot`. Returns its result; NULL on error.
+ */
+static CleaveResult *
+where_zero (CleaveGraph *graph, const CleaveNode *node, guint slot, GError **error)
+{
+  const CleaveTensorType scalar = { CLEAVE_FLOAT32, { 0 } };
+  const float zero = -0.0f;
+  g_autoptr (CleaveTensor) tensor = cleave_tensor_new_copy (&scalar, &zero, error);
+  CleaveResult *operands[3];
+  CleaveNode *half;
+
+  if (tensor == NULL)
+    return NULL;
+  for (guint i = 0; i < 3; i++)
+    operands[i] =
+        i == slot ? cleave_graph_add_constant (graph, NULL, tensor) : node->operands[i].result;
+  half = cleave_graph_add (graph, node->op, node->name, operands, 3, 1, NULL, error);
+  return half != NULL && rewrite (graph, half, error) ? &half->results[0] : NULL;
+}
+
+/* Replaces a Where of three variable operands by two nodes with two variable operands each. Their
+ * sum has the same bits, since adding -0 changes no number. */
+static gboolean
+halve_where (CleaveGraph *graph, CleaveNode *node, GError **error)
+{
+  CleaveResult *halves[2] = { where_zero (graph, node, 2, error), NULL };
+  CleaveNode *sum;
+
+  if (halves[0] == NULL || (halves[1] = where_zero (graph, node, 1, error)) == NULL)
+    return FALSE;
+  sum = cleave_graph_add (graph, cleave_op_lookup ("Add"), node->name, halves, 2, 1, NULL, error);
+  if (sum == NULL || !rewrite (graph, sum, error))
+    return FALSE;
+  cleave_result_replace_uses (&node->results[0], &sum->results[0]);
+  return TRUE;
+}
+
+static gboolean
+has_three_variables (const CleaveNode *node)
+{
+  for (guint i = 0; i < 3; i++)
+    if (cleave_node_is_fixed (node->operands[i].result->node))
+      return FALSE;
+  return TRUE;
+}
+
 static gboolean
 prepare (CleaveGraph *graph, CleaveNode *node, GError **error)
 {
@@ -161,6 +209,9 @@ prepare (CleaveGraph *graph, CleaveNode *node, GError **error)
     return prepare_reduce (graph, node, error);
   if (g_str_equal (name, "RNN") || g_str_equal (name, "GRU") || g_str_equal (name, "LSTM"))
     return cleave_bundle_prepare_recurrent (graph, node, error);
+  if (g_str_equal (name, "Where") && node->results[0].type.element == CLEAVE_FLOAT32 &&
+      has_three_variables (node))
+    return halve_where (graph, node, error);
   if (g_str_equal (name, "Sum"))
     return chain (graph, node, "Add", error);
   if ((g_str_equal (name, "Max") || g_str_equal (name, "Min")) && node->n_operands != 2)

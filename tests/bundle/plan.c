@@ -433,7 +433,7 @@ START_TEST (graphs_that_a_bundle_cannot_compute_are_refused)
     { "%x = Input : int8 1x0x4x4\n%y = MaxPool %x kernel_shape=2,2\noutput %y\n", "is empty" },
     { "%x = Input : int8 1x2x4x4\n%c = Constant : int8 2\noutput %c\n",
       "but this one is constant" },
-    { "%c = Input : bool 4x4\n%x = Input : float32 4x4\n%y = Input : float32 4x4\n"
+    { "%c = Input : bool 4x4\n%x = Input : int8 4x4\n%y = Input : int8 4x4\n"
       "%s = Where %c, %x, %y\noutput %s\n",
       "more than two operands that vary" },
     { "%x = Input : float32 1x1x40000x1\n%y = MaxPool %x kernel_shape=1,1\noutput %y\n",

@@ -97,6 +97,9 @@ static const char *const texts[] = {
   "%b = Constant seed=2 : float32 3\n%y = InstanceNormalization %x, %scale, %b\noutput %y\n",
   "%x = Input : float32 3x1x4x5\n%a = Constant seed=1 : float32 3x1x1x5\n%y = Add %x, %a\n"
   "output %y\n",
+  /* a choice between two variables, which becomes a sum of two choices */
+  "%c = Input : bool 1x1x5x4\n%a = Input : float32 1x6x5x4\n%b = Input : float32 1x6x1x4\n"
+  "%y = Where %c, %a, %b\noutput %y\n",
   /* ops whose kernels have a header of their name, such as log-f32.h, which other kernels of the
    * bundle include, too */
   "%x = Input : float32 1x4x4x5\n%y = Log %x\noutput %y\n",
