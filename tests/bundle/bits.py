@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bits.py [--compiler=gcc,clang] [--places=arena,apart,rows] [--boards=M0,M4…] CLEAVE MODEL…: writes bundles of models
-# for five budgets, from the smallest arena to whole layers, and for each place of the input. Compiles them without
-# warnings and with the address and undefined behavior sanitizers, and runs their test programs, which compare the bits
-# with the bits of `cleave run`. Compiles files with the same text only once. With --boards, also runs the bundle with the
-# smallest arena on emulated boards (emulate.py). Prints a line for each model, and fails if one bundle differs. A model
-# that a bundle cannot compute is skipped by name.
+# bits.py [--compiler=gcc,clang] [--places=arena,apart,rows] [--boards=M0,M4…] [--max-added-macs=50] CLEAVE MODEL…:
+# writes bundles of models for five budgets, from the smallest arena to the arena of whole layers, and for each place of
+# the input. The smallest arenas need added MACs, since columns are computed twice. Compiles the bundles without warnings
+# and with the address and undefined behavior sanitizers, and runs their test programs, which compare the bits with the
+# bits of `cleave run`. Compiles files with the same text only once. With --boards, also runs the bundle with the smallest
+# arena on emulated boards (emulate.py). Prints a line for each model, and fails if one bundle differs. A model that a
+# bundle cannot compute is skipped by name.
 import argparse
 import glob
 import hashlib
@@ -82,14 +83,15 @@ def check_model(cleave, model, arguments, objects):
     """Makes several bundles of a model, with different options. Returns whether the test programs of all bundles
     succeed."""
     name, checked = os.path.basename(model), 0
+    more = ['--max-added-macs', arguments.max_added_macs]
     for place in arguments.places.split(','):
-        figures = plan(cleave, model, '--input', place)
+        figures = plan(cleave, model, '--input', place, *more)
         if isinstance(figures, str):
             print(f'{name:44} skipped: {figures}')
             return True
         least, whole = figures['arena_bytes'], max(figures['arena_bytes'], figures['unsplit_arena_bytes'])
         for budget in sorted({least + (whole - least) * i // (BUDGETS - 1) for i in range(BUDGETS)}):
-            options = ['--input', place, '--max-memory', str(budget)]
+            options = ['--input', place, '--max-memory', str(budget), *more]
             for compiler in arguments.compiler.split(','):
                 with tempfile.TemporaryDirectory() as folder:
                     error = check(cleave, model, compiler, options, folder, objects)
@@ -106,6 +108,7 @@ def main():
     parser = argparse.ArgumentParser(description='Check the bits of bundles on this machine.')
     parser.add_argument('--compiler', default='gcc,clang', help='compilers, separated by commas (default: gcc,clang)')
     parser.add_argument('--places', default='arena,apart,rows', help='places of the inputs (default: all)')
+    parser.add_argument('--max-added-macs', default='50', help='MACs that a plan may add, in per cent (default: 50)')
     parser.add_argument('--boards', default='', help=f'boards, separated by commas: {",".join(emulate.BOARDS)}')
     parser.add_argument('cleave', metavar='CLEAVE', help='the command')
     parser.add_argument('models', nargs='+', metavar='MODEL')
