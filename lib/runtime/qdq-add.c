@@ -74,19 +74,20 @@ read_terms (CleaveQdqSearch *s, const CleaveBodyCall *call, CleaveQdqAdd *to)
 }
 
 #define BYTE_MOST 255. /* largest magnitude of an 8-bit value minus its zero point */
-#define SURE_LEAST                                                                                 \
-  0.375 /* smallest useful `sure`: with a smaller one, the fast path would leave too many results  \
-           to the exact computation */
+#define LEAST_TOLERANCE                                                                            \
+  0.375 /* smallest useful `tolerance`: with a smaller one, the fast path would leave too many     \
+           results to the exact computation */
 
-/* Plans the fast path: its factors, its addend and `sure`. If a result before rounding is within
- * `sure` of an integer, the fast path rounds it to the same integer as the reference. Each float
- * operation has an error of at most 2^-24 of its result. The reference multiplies or divides once
- * for each of the two terms, adds them, and quantizes the sum; the fast path has the same number of
- * operations. The sum of all errors is at most 12 times 2^-24 of the largest magnitude. */
+/* Plans the fast path: its factors, its addend and `tolerance`. If a result before rounding is
+ * within `tolerance` of an integer, the fast path rounds it to the same integer as the reference.
+ * Each float operation has an error of at most 2^-24 of its result. The reference multiplies or
+ * divides once for each of the two terms, adds them, and quantizes the sum; the fast path has the
+ * same number of operations. The sum of all errors is at most 12 times 2^-24 of the largest
+ * magnitude. */
 static void
 plan_few_steps (CleaveQdqAdd *add)
 {
-  double factor[2], largest[2], zero[2], most, sure, all = 1 / (double) add->end.scale;
+  double factor[2], largest[2], zero[2], most, tolerance, all = 1 / (double) add->end.scale;
 
   for (guint i = 0; i < 2; i++)
     {
@@ -109,8 +110,8 @@ plan_few_steps (CleaveQdqAdd *add)
     }
   if (!add->is_product)
     add->addend = (float) (-all * (zero[0] * factor[0] + zero[1] * factor[1]));
-  sure = 0.5 - 0x1p-20 - 12.5 * 0x1p-24 * most;
-  add->sure = sure >= SURE_LEAST ? (float) sure : 0;
+  tolerance = 0.5 - 0x1p-20 - 12.5 * 0x1p-24 * most;
+  add->tolerance = tolerance >= LEAST_TOLERANCE ? (float) tolerance : 0;
 }
 
 CleaveQdqAdd *

@@ -91,9 +91,9 @@ typedef struct
   /* Constants of the fast path. For a sum, the fast path adds `addend` and both operands, each
    * times its `factor`; an operand is an unsigned 8-bit value or a float. For a product, it
    * multiplies the two operands, each minus its zero point, and factor[0]. If the result before
-   * rounding differs from an integer by less than `sure`, rounding gives the exact byte. `sure` 0:
-   * there is no fast path. */
-  float factor[2], addend, sure;
+   * rounding differs from an integer by less than `tolerance`, rounding gives the exact byte.
+   * `tolerance` 0: there is no fast path. */
+  float factor[2], addend, tolerance;
 } CleaveQdqAdd;
 
 extern const CleaveOp cleave_op_qdq_add;

@@ -94,7 +94,7 @@ cleave_add_pairs (const CleaveAddLine *l,
   const CleaveVector one[2] = { cleave_vector_all (cleave_add_load (l, add, 0, 0)),
                                 cleave_vector_all (cleave_add_load (l, add, 1, 0)) };
 
-  if (add->sure > 0)
+  if (add->tolerance > 0)
     for (gint64 i = begin; i + 2 * CLEAVE_LANES <= l->n; i += 2 * CLEAVE_LANES)
       cleave_add_pair (l, add, one, by, TRUE, i);
   else
@@ -103,7 +103,7 @@ cleave_add_pairs (const CleaveAddLine *l,
 }
 
 /* The fast path has fewer operations than the reference. An element gets the result of the fast
- * path if the rounding error cannot change the element's byte (`sure` of CleaveQdqAdd). */
+ * path if the rounding error cannot change the element's byte (`tolerance` of CleaveQdqAdd). */
 
 /* The kinds of operand 1: a line of bytes, a line of floats, or a scalar of either type. */
 typedef enum { CLEAVE_ADD_BYTES, CLEAVE_ADD_FLOATS, CLEAVE_ADD_ONE } CleaveAddSecond;
@@ -179,7 +179,7 @@ cleave_add_few (const CleaveAddSteps *steps,
       CleaveVector low = cleave_add_in_few (s, second, is_product, i);
       CleaveVector high = cleave_add_in_few (s, second, is_product, i + CLEAVE_LANES);
 
-      if (G_LIKELY (cleave_vectors_are_whole (low, high, add->sure)))
+      if (G_LIKELY (cleave_vectors_are_whole (low, high, add->tolerance)))
         cleave_ints_narrow (cleave_add_bound (add, low), cleave_add_bound (add, high),
                             add->end.zero, is_signed, l->y + i);
       else if (++unsure <= CLEAVE_ADD_UNSURE + i / (2 * CLEAVE_LANES * CLEAVE_ADD_SURE))
@@ -232,7 +232,7 @@ cleave_add_start (const CleaveAddLine *l, const CleaveQdqAdd *add, const CleaveD
   gboolean is_float = add->x[1 - first].element == CLEAVE_FLOAT32;
   CleaveAddSteps s = { .l = l, .add = add, .first = l->x[first], .second = l->x[1 - first] };
 
-  if (add->sure == 0 || add->x[first].element == CLEAVE_FLOAT32 || l->x_step[first] == 0)
+  if (add->tolerance == 0 || add->x[first].element == CLEAVE_FLOAT32 || l->x_step[first] == 0)
     return 0;
   for (int i = 0; i < 2; i++)
     {
