@@ -178,7 +178,7 @@ cleave_onnx_origin_set_node_doc (CleaveOnnxOrigin *origin, const char *node, con
 void
 cleave_onnx_origin_add_node_doc (CleaveOnnxOrigin *origin, const char *node, const char *doc)
 {
-  if (is_text (doc))
+  if (origin != NULL && is_text (doc))
     g_hash_table_insert (origin->node_docs, g_strdup (node), g_strdup (doc));
 }
 
@@ -188,7 +188,8 @@ cleave_onnx_origin_add_operand (CleaveOnnxOrigin *origin,
                                 const char *attr,
                                 const char *name)
 {
-  g_hash_table_insert (origin->operands, g_strconcat (node, "\n", attr, NULL), g_strdup (name));
+  if (origin != NULL)
+    g_hash_table_insert (origin->operands, g_strconcat (node, "\n", attr, NULL), g_strdup (name));
 }
 
 const char *

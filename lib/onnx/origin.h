@@ -49,8 +49,8 @@ CleaveOnnxOrigin *cleave_onnx_origin_copy (const CleaveOnnxOrigin *origin);
 void cleave_onnx_origin_take_warning (CleaveOnnxOrigin *origin, char *text);
 /* Adds an entry to the metadata, or replaces the entry with this key. */
 void cleave_onnx_origin_set_metadata (CleaveOnnxOrigin *origin, const char *key, const char *value);
-/* Adds the doc string of a node. Ignores a doc string that is NULL, empty or not UTF-8.
- */
+/* Adds the doc string of a node. Ignores a doc string that is NULL, empty or not UTF-8. Does
+ * nothing if `origin` is NULL, as in a run of the dynamic part. */
 void cleave_onnx_origin_add_node_doc (CleaveOnnxOrigin *origin, const char *node, const char *doc);
 /* Replaces the doc string of a node. If `doc` is NULL, removes the node's doc string. */
 void cleave_onnx_origin_set_node_doc (CleaveOnnxOrigin *origin, const char *node, const char *doc);

@@ -76,8 +76,8 @@ layers_new (void)
   add_weights (model, "w", N_IN, N_OUT);
   add_weights (model, "v", N_OUT, N_OUT);
   model_add_node (model, "MatMul", "first", "r w", "a");
-  model_add_node (model, "Relu", "relu", "a", "b");
-  model_add_node (model, "MatMul", "second", "b v", "c");
+  model_add_node (model, "Clip", "clip", "a zero", "b");
+  model_add_node (model, "MatMul", "second", "b v", "c")->doc_string = g_strdup ("the second");
   model_add_node (model, "NonZero", "indices", "b", "i");
   model_add_node (model, "MatMul", "third", "c v", "y");
   model_add_output (model, "y");
