@@ -2,10 +2,12 @@
 
 /* Prints the plan of a bundle as text, for `cleave bundle`. */
 
+#include <string.h>
+
 #include "bundle.h"
 
-/* Appends the steps of a segment with the number of rows of each ring, such as "conv (3 rows),
- * …". */
+/* Appends a line for each step of a segment. If the name of a node is a list of names, as for fused
+ * layers of TensorFlow Lite, prints only the first name. */
 static void
 print_steps (const CleaveBundle *bundle, const CleaveBundleFlow *flow, GString *out)
 {
@@ -17,10 +19,11 @@ print_steps (const CleaveBundle *bundle, const CleaveBundleFlow *flow, GString *
       const CleaveBundleSlot *slot = &flow->slots[s - g->first];
       const CleaveBundleValue *value = cleave_bundle_value (bundle->model, step->result);
       const CleaveBundleSlot *owner = &flow->slots[slot->shares - g->first];
+      const char *name = step->node == NULL ? "" : step->node->name;
 
       g_string_append_printf (
-          out, "    %-24s %-20s %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT,
-          step->node == NULL ? "" : step->node->name,
+          out, "    %-24.*s %-20s %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT,
+          (int) strcspn (name, ";"), name,
           step->node == NULL ? "(rows of the caller)" : step->node->op->name, value->image.rows,
           value->image.columns, value->image.channels);
       if (slot->is_whole)

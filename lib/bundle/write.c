@@ -102,7 +102,8 @@ print_values (const CleaveBundle *bundle, guint *numbers, GString *out)
       set_memory (bundle, &flow, memory);
     }
   cleave_bundle_flow_clear (&flow);
-  g_string_append (out, "static const CleaveValue values[] = {\n");
+  g_string_append (out, "/* offset, rows, columns, capacity, width, pixel_bytes, port, flags */\n"
+                        "static const CleaveValue values[] = {\n");
   for (guint s = 0; s < n; s++)
     {
       guint value = cleave_bundle_step (model, s)->result;
@@ -228,10 +229,13 @@ print_layers (const CleaveBundle *bundle, const guint *numbers, GString *out)
                                 layer->fields);
     }
   add_row_map (&tables, cleave_dim_map_whole (0));
-  g_string_append (out, "\nstatic const CleaveLayer layers[] = {\n");
+  g_string_append (out, "\n/* params, operands, row_maps, kernel */\n"
+                        "static const CleaveLayer layers[] = {\n");
   for (guint s = 0; s < n; s++)
     print_layer (bundle, numbers, s, &tables, out);
-  g_string_append_printf (out, "};\n\nstatic const CleaveRowMap row_maps[] = {\n%s};\n\n",
+  g_string_append_printf (out,
+                          "};\n\n/* stride, offset, window, times, shift, block */\n"
+                          "static const CleaveRowMap row_maps[] = {\n%s};\n\n",
                           tables.row_maps->str);
   g_string_append (out, "static const CleaveKernel kernels[] = {\n");
   for (guint i = 0; i < tables.kernels->len; i++)
@@ -299,7 +303,8 @@ print_segments (const CleaveBundle *bundle, GString *out)
         print_columns (&flow, i, out);
       }
   cleave_bundle_flow_clear (&flow);
-  g_string_append (out, "static const CleaveSegment segments[] = {\n");
+  g_string_append (out, "/* first, end, images, bands, is_upward, columns */\n"
+                        "static const CleaveSegment segments[] = {\n");
   for (guint i = 0; i < bundle->plan->segments->len; i++)
     {
       const CleaveBundleSegment *g = get_segment (bundle, i);
