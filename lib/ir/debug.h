@@ -3,8 +3,9 @@
 
 /* Switches for debugging, which the environment variable CLEAVE_DEBUG sets:
  * CLEAVE_DEBUG=validate,print turns two of them on. cleave_program_new() asks for
- * CLEAVE_DEBUG_REFERENCE, and the writer of ONNX files (lib/onnx/save.c) for CLEAVE_DEBUG_EXTERNAL.
- * The pass runner (passes/pass.c) reads `validate` and `print` itself. */
+ * CLEAVE_DEBUG_REFERENCE, the writer of ONNX files (lib/onnx/save.c) for CLEAVE_DEBUG_EXTERNAL, and
+ * a run of a dynamic part (lib/onnx/import/compute.c) for CLEAVE_DEBUG_EXPENSIVE. The pass runner
+ * (passes/pass.c) reads `validate` and `print` itself. */
 
 #include <glib.h>
 
@@ -12,7 +13,8 @@ typedef enum {
   CLEAVE_DEBUG_VALIDATE = 1 << 0,  /* the pass runner validates the graph after each pass */
   CLEAVE_DEBUG_PRINT = 1 << 1,     /* the pass runner prints the graph after each change */
   CLEAVE_DEBUG_REFERENCE = 1 << 2, /* programs run reference kernels only */
-  CLEAVE_DEBUG_EXTERNAL = 1 << 3,  /* models are saved as if they were larger than 2 GiB */
+  CLEAVE_DEBUG_EXTERNAL = 1 << 3,
+  CLEAVE_DEBUG_EXPENSIVE = 1 << 4, /* models are saved as if they were larger than 2 GiB */
 } CleaveDebug;
 
 gboolean cleave_debug_is_on (CleaveDebug what);
