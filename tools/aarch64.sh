@@ -1,10 +1,12 @@
 #!/bin/sh
 # aarch64.sh [TEST…]: builds for aarch64 in build-aarch64 and runs the compiled tests in qemu, at each level of LEVELS
-# (default: neon dot i8mm). Exits with 77 if Debian's packages cannot be installed.
+# (default: neon dot i8mm). Without TEST, the first level runs all tests, and each other level runs the tests that run
+# kernels. Exits with 77 if Debian's packages cannot be installed.
 # aarch64.sh --bits: compares the outputs of 40 models with those of the command in `build`, at each level.
 # aarch64.sh --loops: estimates the inner loops of products by llvm-mca.
 # aarch64.sh --instructions ARGUMENT…: counts instructions beside ONNX Runtime (tests/bench/aarch64-instructions.py).
 # aarch64.sh --wheel FOLDER: packs a wheel for aarch64. It draws no pictures.
+# aarch64.sh --packages FOLDER: cross-compiles the Debian packages, without introspection data and Python. Needs root.
 set -eu
 cd "$(dirname "$0")/.."
 levels=${LEVELS:-neon dot i8mm}
@@ -18,6 +20,43 @@ skip() {
   echo "SKIP aarch64: $1"
   exit 77
 }
+
+# Cross-compiles the packages in a Debian of its own, since they need packages of amd64 and arm64 at the same time.
+build_packages() {
+  debian=${XDG_CACHE_HOME:-$HOME/.cache}/cleave-cross-debian
+  tools/setup.sh aarch64 >&2
+  [ -e "$debian/etc/apt/sources.list" ] || mmdebstrap --variant=apt --architectures=amd64,arm64 \
+    --include=build-essential,crossbuild-essential-arm64 bookworm "$debian" >&2
+  rm -rf "$debian/build"
+  mkdir -p "$debian/build/cleave" "$1"
+  git archive "$(git stash create | grep . || echo HEAD)" | tar -x -C "$debian/build/cleave"
+  cat >"$debian/build/inside" <<'INSIDE'
+set -e
+cd /build/cleave
+export DEBIAN_FRONTEND=noninteractive DEB_BUILD_PROFILES='cross nogir nodoc nocheck'
+apt-get update -qq
+# The scripts of two packages of Graphviz run programs for arm64, which write a list of plugins. The build needs no list.
+apt-get build-dep -y -qq --no-install-recommends -aarm64 . || {
+  for package in libgvc6 libgvc6-plugins-gtk; do
+    printf '#!/bin/sh\n' >"/var/lib/dpkg/info/$package.postinst"
+  done
+  dpkg --configure -a
+}
+DEB_BUILD_OPTIONS="nocheck parallel=$(nproc) $DEB_BUILD_OPTIONS" dpkg-buildpackage -aarm64 -B -us -uc
+INSIDE
+  # shellcheck disable=SC2016
+  unshare --mount sh -c 'mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && chroot "$1" sh /build/inside' \
+    sh "$debian" >&2
+  cp "$debian"/build/*.deb "$debian"/build/*.changes "$1"
+}
+
+case ${1:-} in
+--packages)
+  [ $# -eq 2 ] || { echo 'usage: aarch64.sh --packages FOLDER' >&2; exit 2; }
+  build_packages "$2"
+  exit
+  ;;
+esac
 
 tools/setup.sh build test check aarch64 >&2 || skip 'a cross compiler or qemu cannot be installed'
 # All checkouts use the same folder, since its name is an argument of the compiler, and ccache compares arguments.
@@ -41,13 +80,18 @@ if [ ! -e $dir/build.ninja ]; then
     -Dmpi=disabled -Dimages=disabled -Dpictures=disabled >&2
 fi
 
-# Prints the names of the tests that are programs for aarch64. Scripts would start the command without qemu.
+# Prints the names of the tests that are programs for aarch64, or with the argument `kernels`, the names of the tests
+# that run kernels. Scripts would start the command without qemu. Without runtime/fork: qemu 7.2 aborts if the child of a
+# process with several threads starts a thread.
 list_tests() {
   meson introspect --tests $dir | python3 -c '
 import json, os, sys
 for test in json.load(sys.stdin):
-    if test["cmd"][0].startswith(os.path.join(os.getcwd(), sys.argv[1]) + os.sep):
-        print(test["name"])' $dir
+    name, program = test["name"], test["cmd"][0]
+    runs_kernels = name.startswith("runtime/") or name.endswith("golden") or program.endswith("/test-run")
+    if program.startswith(os.path.join(os.getcwd(), sys.argv[1]) + os.sep) and name != "runtime/fork":
+        if runs_kernels or sys.argv[2] == "all":
+            print(name)' $dir "$1"
 }
 
 case ${1:-} in
@@ -79,10 +123,14 @@ case ${1:-} in
   ;;
 esac
 ninja -C $dir >&2
-[ $# -gt 0 ] || eval "set -- $(list_tests | sed "s/.*/'&'/" | tr '\n' ' ')"
-failed=0
+export CK_TIMEOUT_MULTIPLIER=10 # as -t, for the limits of single tests
+failed=0 which=all
 for level in $levels; do
   echo "level $level"
-  CLEAVE_LEVEL=$level meson test -C $dir --no-rebuild --print-errorlogs -t 40 --logbase "$level" "$@" || failed=1
+  # Names of tests contain no spaces.
+  [ $# -gt 0 ] && tests=$* || tests=$(list_tests $which)
+  # shellcheck disable=SC2086
+  CLEAVE_LEVEL=$level meson test -C $dir --no-rebuild --print-errorlogs -t 10 --logbase "$level" $tests || failed=1
+  which=kernels
 done
 exit $failed

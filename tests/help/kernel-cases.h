@@ -10,6 +10,10 @@
 #include "site.h"
 #include "test.h"
 
+/* Number of trials of a random test of kernels. An emulator repeats the trials at each level, so it
+ * runs a quarter of the trials of other tests. */
+#define KERNEL_TRIALS(n) (CLEAVE_EMULATED ? (CLEAVE_TRIALS (n) + 3) / 4 : CLEAVE_TRIALS (n))
+
 /* Returns a number from `least` to `most`, both included. */
 static inline gint64
 draw (GRand *rand, gint32 least, gint32 most)

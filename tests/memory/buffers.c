@@ -284,7 +284,7 @@ START_TEST (every_element_of_a_join_has_one_writer)
           n_joins++;
         }
     }
-  ck_assert_uint_gt (n_joins, 100);
+  ck_assert_uint_gt (n_joins, CLEAVE_TRIALS (200) / 2);
 }
 END_TEST
 

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (800)
+#define N_SEEDS KERNEL_TRIALS (800)
 
 /* Tries a random ArgMax or ArgMin along any axis, in any memory order. Some rows are longer than
  * the kernel searches at once. */

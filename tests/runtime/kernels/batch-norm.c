@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (700)
+#define N_SEEDS KERNEL_TRIALS (700)
 
 static void
 try_level (const char *level)

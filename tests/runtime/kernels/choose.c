@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (1200)
+#define N_SEEDS KERNEL_TRIALS (1200)
 
 static const char *const ops[] = { "Where",          "Equal", "Less", "Greater", "LessOrEqual",
                                    "GreaterOrEqual", "And",   "Or",   "Xor",     "Not",

@@ -4,7 +4,7 @@
 
 #include <cleave/cleave-tflite.h>
 
-#define N_SEEDS CLEAVE_TRIALS (800)
+#define N_SEEDS KERNEL_TRIALS (800)
 
 static CleaveShape
 draw_shape (GRand *rand, gint32 least_rank)

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (300)
+#define N_SEEDS KERNEL_TRIALS (300)
 
 /* Tries a random DeformConv with groups and offset groups. Channels are innermost in memory or not,
  * and their number is near the width of a panel. */

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (1500)
+#define N_SEEDS KERNEL_TRIALS (1500)
 
 typedef struct
 {

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (120)
+#define N_SEEDS KERNEL_TRIALS (120)
 
 /* Tries a random DFT along any axis, real or complex, in both directions. Lines are shorter or
  * longer than the transform, and their number is smaller or larger than the kernel processes at

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (300)
+#define N_SEEDS KERNEL_TRIALS (300)
 
 /* Einsums that are matrix products: with several labels for rows, columns and sums, transposed,
  * broadcast, and with a constant operand. */

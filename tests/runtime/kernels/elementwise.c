@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (60)
+#define N_SEEDS KERNEL_TRIALS (60)
 
 typedef struct
 {

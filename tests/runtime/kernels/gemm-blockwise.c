@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define N_SEEDS CLEAVE_TRIALS (60)
+#define N_SEEDS KERNEL_TRIALS (60)
 
 /* If a matrix has at least this many weights, a program keeps them as integers with a scale for
  * each block. */

@@ -4,7 +4,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (1200)
+#define N_SEEDS KERNEL_TRIALS (1200)
 
 typedef struct
 {

@@ -2,7 +2,7 @@
 
 #include "conv-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (1200)
+#define N_SEEDS KERNEL_TRIALS (1200)
 
 static void
 try_convolutions_of_halves (const char *level)

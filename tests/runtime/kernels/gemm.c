@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (1000)
+#define N_SEEDS KERNEL_TRIALS (1000)
 
 typedef struct
 {

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (400)
+#define N_SEEDS KERNEL_TRIALS (400)
 
 /* Tries a random GridSample in every mode. The positions of `special` grids are far outside the
  * image. */

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (700)
+#define N_SEEDS KERNEL_TRIALS (700)
 
 /* Tries a random InstanceNormalization. Returns whether the fast kernel serves it: channels or
  * pixels must be contiguous. */

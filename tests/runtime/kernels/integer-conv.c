@@ -2,7 +2,7 @@
 
 #include "conv-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (1200)
+#define N_SEEDS KERNEL_TRIALS (1200)
 
 static CleaveElement
 draw_byte (GRand *rand)
@@ -281,7 +281,7 @@ draw_depthwise_integer (Conv *conv, guint32 seed)
 static void
 try_depthwise_convolutions (const char *level)
 {
-  for (guint32 seed = 0; seed < CLEAVE_TRIALS (600); seed++)
+  for (guint32 seed = 0; seed < KERNEL_TRIALS (600); seed++)
     {
       Conv conv;
 

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (500)
+#define N_SEEDS KERNEL_TRIALS (500)
 
 /* Tries a random LayerNormalization along any axis, with one to three results, with or without B.
  * Scale and B may be broadcast. */

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (600)
+#define N_SEEDS KERNEL_TRIALS (600)
 
 static const double exponents[] = { 0.75, 0.5, 1, 0.6 };
 

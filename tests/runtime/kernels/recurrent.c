@@ -4,7 +4,7 @@
 
 #include "../../../lib/ops/recurrent.h"
 
-#define N_SEEDS CLEAVE_TRIALS (400)
+#define N_SEEDS KERNEL_TRIALS (400)
 
 static const struct
 {

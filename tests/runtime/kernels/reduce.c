@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (700)
+#define N_SEEDS KERNEL_TRIALS (700)
 
 static const char *const ops[] = { "ReduceSum",      "ReduceMean",      "ReduceMax",
                                    "ReduceMin",      "ReduceL1",        "ReduceL2",
@@ -100,7 +100,7 @@ try_level (const char *level)
     try_integers (seed, level);
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     try_reduction (seed, level);
-  for (guint32 seed = 0; seed < CLEAVE_TRIALS (40); seed++)
+  for (guint32 seed = 0; seed < KERNEL_TRIALS (40); seed++)
     try_gathered (seed, level);
 }
 

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (1200)
+#define N_SEEDS KERNEL_TRIALS (1200)
 
 /* Tries a random Resize in 1 or 2 dimensions, in every mode, with integer and other factors, to
  * larger and smaller extents. */

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (400)
+#define N_SEEDS KERNEL_TRIALS (400)
 
 /* Tries a random RoiAlign in both modes. Regions are inside, outside, reversed or empty, and
  * channels are innermost in memory or not. */

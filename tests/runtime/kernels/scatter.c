@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (400)
+#define N_SEEDS KERNEL_TRIALS (400)
 
 /* Tries a random ScatterElements along any axis, with several updates of one element. The indices
  * of a line differ, or are equal. */

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (600)
+#define N_SEEDS KERNEL_TRIALS (600)
 
 /* Tries a random Softmax along any axis, with any number of rows, in any memory order. */
 static void

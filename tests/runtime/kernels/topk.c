@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (800)
+#define N_SEEDS KERNEL_TRIALS (800)
 
 /* Tries a random TopK along any axis. There are few different values, so most elements are equal.
  */

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (240)
+#define N_SEEDS KERNEL_TRIALS (240)
 
 static const char *const reductions[] = { "ReduceSum", "ReduceMean", "ReduceMax", "ReduceL2" };
 
