@@ -5,6 +5,7 @@
 #include "arguments.h"
 #include "bundle-files.h"
 #include "commands.h"
+#include "dynamic.h"
 #include "json.h"
 #include "model.h"
 #include "output-names.h"
@@ -233,6 +234,8 @@ make_bundle (const char *path, const Options *o, GError **error)
   graph = cleave_model_load (path, &o->model, error);
   bundle = graph == NULL ? NULL
                          : cleave_bundle_new_from_texts (graph, (const char *const *) texts, error);
+  if (graph != NULL)
+    cleave_dynamic_warn_left_out (graph);
   if (bundle == NULL && graph != NULL)
     explain_cut (*error);
   return bundle;

@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "commands.h"
+#include "dynamic.h"
 #include "model.h"
 #include "output-names.h"
 #include "outputs.h"
@@ -52,12 +53,16 @@ cleave_cmd_extract (int argc, char **argv, GError **error)
   g_auto (GStrv) files = parse (argc, argv, &o, error);
   g_autoptr (CleaveGraph) graph =
       files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);
-  g_autoptr (CleaveGraph) part = graph == NULL
+  g_autoptr (CleaveGraph) part = graph == NULL ||
+                                         !cleave_dynamic_check_static (graph, o.from, error) ||
+                                         !cleave_dynamic_check_static (graph, o.to, error)
                                      ? NULL
                                      : cleave_graph_extract (graph, (const char *const *) o.from,
                                                              (const char *const *) o.to, error);
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
 
+  if (part != NULL)
+    cleave_dynamic_warn_left_out (graph);
   return part != NULL && cleave_outputs_add_model (outputs, o.output, part, error) &&
                  cleave_outputs_commit (outputs, error)
              ? CLEAVE_DONE

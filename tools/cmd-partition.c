@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "commands.h"
+#include "dynamic.h"
 #include "json.h"
 #include "model.h"
 #include "output-names.h"
@@ -252,6 +253,8 @@ write_parts (const CleavePartition *partition,
   g_autofree char *path = g_build_filename (o->folder, "schedule.json", NULL);
   g_autoptr (GBytes) schedule = NULL;
 
+  if (graph != NULL)
+    cleave_dynamic_warn_left_out (graph);
   if (parts == NULL)
     return FALSE;
   for (guint i = 0; i < parts->len; i++)

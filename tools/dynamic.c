@@ -12,11 +12,10 @@
 static const CleaveOnnxDynamicNode *
 find_cause (const CleaveOnnxDynamic *dynamic)
 {
-  guint i = 0;
-
-  while (!cleave_onnx_dynamic_get_node (dynamic, i)->is_cause)
-    i++;
-  return cleave_onnx_dynamic_get_node (dynamic, i);
+  for (guint i = 0; i < cleave_onnx_dynamic_get_n_nodes (dynamic); i++)
+    if (cleave_onnx_dynamic_get_node (dynamic, i)->is_cause)
+      return cleave_onnx_dynamic_get_node (dynamic, i);
+  return NULL;
 }
 
 void
@@ -26,13 +25,38 @@ cleave_dynamic_warn (const CleaveGraph *graph, const char *path)
   const CleaveOnnxDynamicNode *cause;
   guint n;
 
-  if (dynamic == NULL)
+  cause = dynamic == NULL ? NULL : find_cause (dynamic);
+  if (cause == NULL)
     return;
-  cause = find_cause (dynamic);
   n = cleave_onnx_dynamic_get_n_nodes (dynamic);
   g_printerr ("cleave: %s: note: the shapes of %u node%s depend on data, from %s '%s' on. The "
               "dynamic part stays as it is, and no number includes it; cleave info lists it.\n",
               path, n, n == 1 ? "" : "s", cause->op, cause->name);
+}
+
+void
+cleave_dynamic_warn_left_out (const CleaveGraph *graph)
+{
+  const CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);
+
+  if (dynamic != NULL && cleave_onnx_dynamic_get_n_nodes (dynamic) > 0)
+    g_printerr ("cleave: note: the written files do not contain the dynamic part. cleave run and "
+                "ONNX Runtime run the whole model.\n");
+}
+
+gboolean
+cleave_dynamic_check_static (const CleaveGraph *graph, char *const *values, GError **error)
+{
+  const CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);
+
+  for (; dynamic != NULL && values != NULL && *values != NULL; values++)
+    if (cleave_onnx_dynamic_computes (dynamic, *values))
+      return cleave_argument_fail (
+          error,
+          "'%s' is a value of the dynamic part, which cannot be extracted: "
+          "give a value of the static part",
+          *values);
+  return TRUE;
 }
 
 gboolean
@@ -44,6 +68,9 @@ cleave_dynamic_refuse (const CleaveGraph *graph, const char *what, GError **erro
   if (dynamic == NULL)
     return TRUE;
   cause = find_cause (dynamic);
+  if (cause == NULL)
+    return cleave_argument_fail (
+        error, "the model has an input of strings, a sequence or an optional value, and %s", what);
   return cleave_argument_fail (error,
                                "the shapes of the nodes from %s '%s' on depend on data, and %s",
                                cause->op, cause->name, what);
@@ -89,9 +116,10 @@ cleave_dynamic_print (const CleaveOnnxDynamic *dynamic, gboolean all)
 {
   guint n = cleave_onnx_dynamic_get_n_nodes (dynamic), n_printed = 0;
 
-  printf ("dynamic     %u node%s with shapes that depend on data; no number includes the dynamic "
-          "part\n",
-          n, n == 1 ? "" : "s");
+  if (n > 0)
+    printf ("dynamic     %u node%s with shapes that depend on data; no number includes the dynamic "
+            "part\n",
+            n, n == 1 ? "" : "s");
   for (guint i = 0; i < n; i++)
     {
       const CleaveOnnxDynamicNode *node = cleave_onnx_dynamic_get_node (dynamic, i);

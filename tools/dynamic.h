@@ -12,6 +12,12 @@
 /* Prints a note on standard error if the model has a dynamic part. The note says that the command
  * leaves that part unchanged. */
 void cleave_dynamic_warn (const CleaveGraph *graph, const char *path);
+/* Prints a note on standard error if the model has dynamic nodes: the written files do not contain
+ * them. */
+void cleave_dynamic_warn_left_out (const CleaveGraph *graph);
+/* Fails if the dynamic part computes one of the values. `values`: NULL-terminated; NULL: none. */
+gboolean
+cleave_dynamic_check_static (const CleaveGraph *graph, char *const *values, GError **error);
 /* Fails if the model has a dynamic part. The error message names the first node whose shape depends
  * on data. `what` is the end of the message. */
 gboolean cleave_dynamic_refuse (const CleaveGraph *graph, const char *what, GError **error);

@@ -175,6 +175,12 @@ class Dynamic(CommandTest):
         super().setUp()
         self.write('m.onnx', MODELS['mask'])
 
+    def test_extract_and_partition_leave_the_dynamic_part_out(self):
+        self.assertIn(b'do not contain the dynamic part', self.cleave('partition', 'm.onnx', '-d', 'parts').stderr)
+        run = self.cleave('extract', 'm.onnx', '--to', 'rows', '-o', 'e.onnx')
+        self.assertEqual(run.returncode, 2)
+        self.assertIn(b"'rows' is a value of the dynamic part", run.stderr)
+
     def test_info_says_what_is_dynamic_and_why(self):
         info = self.json('info', 'm.onnx')
         self.assertEqual([o['name'] for o in info['outputs']], ['fallback'])
