@@ -63,6 +63,7 @@ cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
           candidate->n_bytes = MAX (candidate->n_bytes, (gint64) ((1 + (factor - 1) * part) *
                                                                   (double) candidate->estimate));
         }
+      candidates->least_bytes[i] = cleave_fit_candidate_get_least (candidate);
     }
 }
 
@@ -76,5 +77,6 @@ cleave_fit_candidates_reset (CleaveFitCandidates *candidates)
 
       candidate->n_bytes = candidate->estimate;
       candidate->is_measured = FALSE;
+      candidates->least_bytes[i] = cleave_fit_candidate_get_least (candidate);
     }
 }

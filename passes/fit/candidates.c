@@ -265,6 +265,10 @@ join_ends (CleaveFitCandidates *candidates, GArray **best)
       g_clear_pointer (&best[end], g_array_unref);
     }
   candidates->first[n_steps + 1] = candidates->candidates->len;
+  candidates->least_bytes = g_new (gint64, candidates->candidates->len + 1);
+  for (guint i = 0; i < candidates->candidates->len; i++)
+    candidates->least_bytes[i] =
+        cleave_fit_candidate_get_least (cleave_fit_candidate (candidates, i));
 }
 
 gboolean
@@ -289,6 +293,7 @@ cleave_fit_candidates_clear (CleaveFitCandidates *candidates)
 {
   g_clear_pointer (&candidates->candidates, g_array_unref);
   g_clear_pointer (&candidates->first, g_free);
+  g_clear_pointer (&candidates->least_bytes, g_free);
 }
 
 static int
@@ -303,18 +308,13 @@ compare_candidates (gconstpointer a, gconstpointer b)
   return (x->work > y->work) - (x->work < y->work);
 }
 
-static gint64
-get_least (const CleaveFitCandidate *candidate)
-{
-  return candidate->n_bytes - cleave_fit_overlay_get_saved (&candidate->overlay);
-}
-
 /* Returns whether x, which needs no more bytes than y, dominates y: x needs no more bytes with an
  * overlay, no more time and no more MACs. */
 static gboolean
 dominates (const CleaveFitCandidate *x, const CleaveFitCandidate *y)
 {
-  return get_least (x) <= get_least (y) && x->work <= y->work && x->macs <= y->macs;
+  return cleave_fit_candidate_get_least (x) <= cleave_fit_candidate_get_least (y) &&
+         x->work <= y->work && x->macs <= y->macs;
 }
 
 GArray *

@@ -36,6 +36,9 @@ typedef struct
   guint *first; /* indexed by the `end` of a candidate: index of the first candidate with this end;
                    n_steps
                    + 2 entries */
+  /* indexed as `candidates`: bytes of the candidate with its overlay. A path looks at these numbers
+   * of all candidates and reads few candidates, so the numbers lie close together. */
+  gint64 *least_bytes;
   gboolean is_even; /* strips have one size, except for the last strip */
   guint64 n_visits; /* nodes that all walks have visited */
 } CleaveFitCandidates;

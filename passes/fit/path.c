@@ -52,18 +52,40 @@ add_prefix (Prefixes *prefixes, const Prefix *prefix)
   prefixes->prefix[at] = *prefix;
 }
 
+/* Keeps the cheaper of two prefixes. Without overlays, no other prefix can begin a better plan. */
+static void
+keep_cheaper (Prefixes *prefixes, const Prefix *prefix)
+{
+  const Prefix *kept = &prefixes->prefix[0];
+
+  if (prefixes->n > 0 && (kept->cost < prefix->cost ||
+                          (kept->cost == prefix->cost && kept->n_bytes <= prefix->n_bytes)))
+    return;
+  prefixes->prefix[0] = *prefix;
+  prefixes->n = 1;
+}
+
 /* Adds `next`, which extends the prefix `from` by a segment or step that ends at step `end` and
  * needs `next.last` bytes. `grown`: bytes by which an overlay enlarges a buffer that is live in the
- * last segment or step of `from`. Does nothing if `from` or `next` then exceeds `max_bytes`. */
+ * last segment or step of `from`. Does nothing if `from` or `next` then exceeds the bytes of the
+ * query. */
 static void
-append (Prefixes *to, const Prefix *from, Prefix next, gint64 grown, guint end, gint64 max_bytes)
+append (Prefixes *to,
+        const Prefix *from,
+        Prefix next,
+        gint64 grown,
+        guint end,
+        const CleaveFitPathQuery *query)
 {
-  if (next.last > max_bytes || from->last + grown > max_bytes)
+  if (next.last > query->max_bytes || from->last + grown > query->max_bytes)
     return;
   if (next.until < end)
     next.extra = 0;
   next.n_bytes = MAX (MAX (from->n_bytes, from->last + grown), next.last);
-  add_prefix (to, &next);
+  if (query->max_ahead < 0)
+    keep_cheaper (to, &next);
+  else
+    add_prefix (to, &next);
 }
 
 static void
@@ -81,9 +103,6 @@ append_segment (Prefixes *prefixes,
       (double) overlay->shift <=
           query->max_ahead * (double) MIN (overlay->operand, overlay->result);
 
-  if (segment->n_bytes - (has_overlay ? cleave_fit_overlay_get_saved (overlay) : 0) >
-      query->max_bytes)
-    return;
   for (guint i = 0; i < from->n; i++)
     {
       const Prefix *prefix = &from->prefix[i];
@@ -95,7 +114,7 @@ append_segment (Prefixes *prefixes,
                       .before = i };
       gint64 buffer;
 
-      append (&prefixes[segment->end], prefix, next, 0, segment->end, query->max_bytes);
+      append (&prefixes[segment->end], prefix, next, 0, segment->end, query);
       if (!has_overlay)
         continue;
       buffer = cleave_fit_overlay_get_bytes (overlay, prefix->extra);
@@ -103,12 +122,15 @@ append_segment (Prefixes *prefixes,
       next.extra = buffer - overlay->result;
       next.until = overlay->last;
       append (&prefixes[segment->end], prefix, next, buffer - overlay->operand - prefix->extra,
-              segment->end, query->max_bytes);
+              segment->end, query);
     }
 }
 
 static void
-append_step (Prefixes *prefixes, const CleaveFitSteps *steps, guint step, gint64 max_bytes)
+append_step (Prefixes *prefixes,
+             const CleaveFitSteps *steps,
+             guint step,
+             const CleaveFitPathQuery *query)
 {
   for (guint i = 0; i < prefixes[step].n; i++)
     {
@@ -118,7 +140,7 @@ append_step (Prefixes *prefixes, const CleaveFitSteps *steps, guint step, gint64
       next.last = steps->live[step] + prefix->extra;
       next.candidate = CLEAVE_FIT_NONE;
       next.before = i;
-      append (&prefixes[step + 1], prefix, next, 0, step + 1, max_bytes);
+      append (&prefixes[step + 1], prefix, next, 0, step + 1, query);
     }
 }
 
@@ -174,9 +196,10 @@ cleave_fit_path_find (const CleaveFitCandidates *candidates, const CleaveFitPath
   prefixes[0] = (Prefixes){ .n = 1, .prefix = { { .candidate = CLEAVE_FIT_NONE } } };
   for (guint end = 1; end <= steps->n_steps; end++)
     {
-      append_step (prefixes, steps, end - 1, query->max_bytes);
+      append_step (prefixes, steps, end - 1, query);
       for (guint c = candidates->first[end]; c < candidates->first[end + 1]; c++)
-        append_segment (prefixes, candidates, c, query);
+        if (candidates->least_bytes[c] <= query->max_bytes)
+          append_segment (prefixes, candidates, c, query);
     }
   return prefixes[steps->n_steps].n == 0 ? NULL : make_path (candidates, prefixes);
 }

@@ -61,6 +61,13 @@ typedef struct
   double work; /* added ns, for MACs, nodes, copied bytes, and weights that strips read again */
 } CleaveFitCandidate;
 
+/* Returns the bytes of a segment with its overlay. */
+static inline gint64
+cleave_fit_candidate_get_least (const CleaveFitCandidate *candidate)
+{
+  return candidate->n_bytes - cleave_fit_overlay_get_saved (&candidate->overlay);
+}
+
 /* Memory that walks over one table of steps reuse. Only one walk may use it at a time. */
 typedef struct _CleaveFitWalker CleaveFitWalker;
 

@@ -23,6 +23,7 @@ static void
 problem_clear (Problem *problem)
 {
   g_clear_pointer (&problem->candidates.candidates, g_array_unref);
+  g_clear_pointer (&problem->candidates.least_bytes, g_free);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Problem, problem_clear)
@@ -61,7 +62,11 @@ make_problem (Problem *problem, GRand *rand)
   problem->steps = (CleaveFitSteps){ .n_steps = N_STEPS, .live = problem->live };
   problem->candidates = (CleaveFitCandidates){ .steps = &problem->steps,
                                                .candidates = candidates,
-                                               .first = problem->first };
+                                               .first = problem->first,
+                                               .least_bytes = g_new (gint64, candidates->len) };
+  for (guint i = 0; i < candidates->len; i++)
+    problem->candidates.least_bytes[i] =
+        cleave_fit_candidate_get_least (&g_array_index (candidates, CleaveFitCandidate, i));
 }
 
 /* The state at the last step of a path. `last`: bytes of its last segment. `extra`: bytes by which
