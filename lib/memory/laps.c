@@ -45,8 +45,6 @@ typedef struct
   GArray *accesses; /* Access: the bytes of this memory that steps read or write, sorted by step */
   gint64 n_bytes;
   guint first, last;
-  gboolean is_fixed; /* the buffer may be in the caller's memory (input or output of the graph), so
-                      * it cannot move */
   guint over; /* index of the lap buffer into which a lap moved this one; CLEAVE_NEVER: not moved */
   gint64 shift; /* offset of this buffer in the buffer `over`, in bytes */
 } LapBuffer;
@@ -122,8 +120,6 @@ note_access (const CleaveAssignment *assignment, gboolean writes, gpointer data)
   else
     add_access (get_buffer (l, at)->accesses, &assignment->location,
                 &assignment->result->type.shape, size, l->at, writes);
-  get_buffer (l, at)->is_fixed |=
-      l->step->kind == CLEAVE_STEP_STORE || l->step->kind == CLEAVE_STEP_LOAD;
 }
 
 static int
@@ -326,7 +322,7 @@ overlay_best (LapSearch *l, guint over)
       if (x->over != CLEAVE_NEVER || x->last < y->first)
         continue;
       g_array_index (l->alive, guint, n_alive++) = under;
-      if (x->is_fixed || y->is_fixed || x->first >= y->first || x->last >= y->last)
+      if (x->first >= y->first || x->last >= y->last)
         continue;
       here = find_shift (x, y);
       saved = x->n_bytes + y->n_bytes - count_both (x, y, here);

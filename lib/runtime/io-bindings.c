@@ -14,12 +14,28 @@ typedef struct
   const gint64 *offsets;    /* indexed by buffer: byte offset in the arena */
   CleaveBinding **bindings; /* indexed by buffer: the binding whose bound tensor may replace the
                                buffer; NULL: none */
+  /* indexed by buffer: another value was moved into the buffer (cleave_storage_lap()). A bound
+   * tensor may have no room for that value, so it does not replace the buffer. */
+  gboolean *is_shared;
 } Finding;
 
 static guint
 buffer_of (const Finding *f, const CleaveAssignment *assignment)
 {
   return f->storage->buffer[assignment->location.root];
+}
+
+static void
+find_shared (const Finding *f)
+{
+  for (guint v = 0; v < f->storage->n_values; v++)
+    {
+      const CleaveAssignment *assignment = &f->storage->assignments[v];
+
+      if ((assignment->flags & CLEAVE_ASSIGNMENT_LAPPED) != 0 &&
+          buffer_of (f, assignment) != CLEAVE_NEVER)
+        f->is_shared[buffer_of (f, assignment)] = TRUE;
+    }
 }
 
 static void
@@ -36,7 +52,7 @@ claim (const Finding *f, const CleaveAssignment *assignment, CleaveBinding *bind
 
 /* If an input is the root of its buffer, lets the input's bound tensor replace that buffer. If a
  * node overwrites the input, the buffer's root is the node's result instead, and the input's tensor
- * does not replace the buffer. */
+ * does not replace the buffer. The same holds if a lap moved the input into another buffer. */
 static void
 claim_inputs (const Finding *f)
 {
@@ -45,13 +61,14 @@ claim_inputs (const Finding *f)
       CleaveResult *input = cleave_graph_get_input (f->graph, i);
       const CleaveAssignment *assignment = cleave_storage_assignment (f->storage, input);
 
-      if (assignment == &f->storage->assignments[assignment->location.root])
+      if (assignment == &f->storage->assignments[assignment->location.root] &&
+          !f->is_shared[buffer_of (f, assignment)])
         claim (f, assignment, &f->program->inputs[i]);
     }
 }
 
 /* Lets the bound tensor of an output replace the output's buffer, if the output fills the buffer
- * and neither an input nor an earlier output uses that buffer. */
+ * and neither an input, an earlier output nor a lap uses that buffer. */
 static void
 claim_outputs (const Finding *f)
 {
@@ -63,7 +80,8 @@ claim_outputs (const Finding *f)
       guint buffer = buffer_of (f, assignment);
 
       if (buffer != CLEAVE_NEVER && (root->flags & CLEAVE_ASSIGNMENT_INPUT) == 0 &&
-          f->bindings[buffer] == NULL && assignment->location.offset == 0 &&
+          f->bindings[buffer] == NULL && !f->is_shared[buffer] &&
+          assignment->location.offset == 0 &&
           cleave_tensor_type_n_bytes (&output->type) ==
               cleave_tensor_type_n_bytes (&root->result->type))
         claim (f, assignment, &f->program->outputs[i]);
@@ -138,8 +156,10 @@ cleave_program_find_bindings (CleaveProgram *program,
                               const gint64 *offsets)
 {
   g_autofree CleaveBinding **bindings = g_new0 (CleaveBinding *, storage->buffers->len + 1);
-  Finding f = { program, storage, graph, offsets, bindings };
+  g_autofree gboolean *is_shared = g_new0 (gboolean, storage->buffers->len + 1);
+  Finding f = { program, storage, graph, offsets, bindings, is_shared };
 
+  find_shared (&f);
   claim_inputs (&f);
   claim_outputs (&f);
   for (guint s = 0; s < program->n_tasks; s++)

@@ -101,17 +101,6 @@ find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFi
   return MAX (MAX (first, middle), MAX (last, 0));
 }
 
-/* Returns whether a buffer, or a later buffer in the same memory, is live when a run ends, as
- * outputs are. An output cannot overlay an operand, since the output's memory may belong to the
- * caller. */
-static gboolean
-is_output (const CleaveFitSteps *steps, const CleaveFitBuffer *buffer)
-{
-  while (buffer->after != CLEAVE_FIT_NONE)
-    buffer = cleave_fit_buffer (steps, buffer->after);
-  return buffer->last >= (gint) steps->n_steps;
-}
-
 /* Sets `overlay` to the overlay of value `made` on value `read` if that overlay saves more bytes.
  * cleave_storage_lap() makes the same overlay when the split graph is planned. */
 static void
@@ -124,7 +113,6 @@ note_overlay (const CleaveFitState *state, guint read, guint made, CleaveFitOver
   if (x->rows < 0 || y->rows < 0 ||
       cleave_fit_buffer (steps, x->buffer)->last >= (gint) state->walk->end ||
       cleave_fit_buffer (steps, y->buffer)->last < (gint) state->walk->end ||
-      is_output (steps, cleave_fit_buffer (steps, y->buffer)) ||
       cleave_range_holds_none (&state->walker->required[read].range[CLEAVE_FIT_MIDDLE]))
     return;
   found = (CleaveFitOverlay){ .operand = cleave_fit_buffer (steps, x->buffer)->n_bytes,

@@ -105,6 +105,27 @@ START_TEST (parts_are_written_directly_into_an_output)
 END_TEST
 
 /* If two outputs are one value, the second is a copy of the first. */
+/* The strips of the output overlay the rows of the input. The caller's tensors have no room for
+ * both, so both are copied. */
+START_TEST (an_input_and_an_output_that_share_memory_are_copied)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (16, 32)), *parts[8];
+  CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (32, 32), 1);
+  CleaveRange ranges[8];
+
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    {
+      ranges[i] = cleave_range_whole (&cleave_result_get_type (x)->shape);
+      ranges[i].dim[0] = (CleaveSpan){ 2 * i, 2 * i + 2 };
+      parts[i] = run_add (graph, "MatMul", (CleaveResult *[]){ run_slice (graph, x, ranges[i]), w },
+                          2, NULL);
+    }
+  run_output (graph, run_assemble (graph, parts, ranges, G_N_ELEMENTS (parts)));
+  check_graph (graph, FALSE, FALSE);
+}
+END_TEST
+
 START_TEST (one_value_may_be_two_outputs)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -133,6 +154,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "borders", an_input_that_is_only_read_is_not_copied,
                    an_overwritten_input_is_copied_first, parts_are_written_directly_into_an_output,
+                   an_input_and_an_output_that_share_memory_are_copied,
                    one_value_may_be_two_outputs, other_memory_orders_are_converted, NULL);
 }
 
