@@ -175,16 +175,33 @@ START_TEST (changed_plans_are_refused_or_keep_the_bits)
 }
 END_TEST
 
+/* Returns the plan of the first random network whose plan has a segment. Which network this is
+ * depends on the kernels of the machine. */
+static CleaveFitPlan *
+make_plan_with_segments (void)
+{
+  const CleaveFitOptions options = { 0 };
+
+  for (guint32 seed = 0; seed < 50; seed++)
+    {
+      g_autoptr (CleaveGraph) graph = network_random (seed);
+      g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, NULL);
+
+      if (cleave_fit_plan_get_n_segments (plan) > 0)
+        return g_steal_pointer (&plan);
+    }
+  ck_abort_msg ("no plan has a segment");
+  return NULL;
+}
+
 START_TEST (plans_for_another_graph_are_refused)
 {
-  g_autoptr (CleaveGraph) graph = network_random (3), other = cleave_graph_new ("other");
-  const CleaveFitOptions options = { 0 };
-  g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, NULL), none = NULL;
+  g_autoptr (CleaveGraph) other = cleave_graph_new ("other");
+  g_autoptr (CleaveFitPlan) plan = make_plan_with_segments (), none = NULL;
   g_autoptr (GVariant) data = cleave_fit_plan_to_data (plan);
   g_autoptr (GError) error = NULL;
 
   run_output (other, run_unary (other, "Relu", run_input (other, &CLEAVE_SHAPE (4, 4))));
-  ck_assert_uint_gt (cleave_fit_plan_get_n_segments (plan), 0);
   none = cleave_fit_plan_new_from_data (other, data, &error);
   ck_assert_ptr_null (none);
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
