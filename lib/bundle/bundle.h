@@ -16,7 +16,7 @@ struct _CleaveBundle
   gint64 align;
   CleaveBundleKernels kernels;
   gboolean is_single_file, has_object_weights;
-  guint n_memories; /* number of memories; 0: one arena */
+  guint n_memories; /* number of memories of the device that hold buffers; 0: one arena */
   char **memories;  /* names of the memories */
   gint64 *memory_sizes;
   CleaveBundleModel *model;

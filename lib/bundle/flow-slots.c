@@ -130,10 +130,10 @@ can_share (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
          count_readers (flow, p) == 1 && get_result (flow, s)->place == CLEAVE_BUNDLE_ARENA;
 }
 
-/* Lets steps share memory, and links the slots of steps that share. If one of their results is
- * whole, the shared memory holds a whole value. If a step could overwrite several operands, it
- * overwrites the operand that was computed last, so that the choice does not depend on the first
- * step of the segment. */
+/* Lets a step write over the rows of an operand, and links the CleaveBundleSlot of each step that
+ * shares memory. If the result of one of these steps is whole, the shared memory holds all its
+ * rows. If a step could overwrite several operands, it overwrites the operand that was computed
+ * last, so that the choice does not depend on the first step of the segment. */
 static void
 share_slots (CleaveBundleFlow *flow)
 {

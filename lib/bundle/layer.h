@@ -13,7 +13,7 @@ typedef struct
 {
   char *prefix;      /* prefix of the names of the arrays */
   GArray *arrays;    /* CleaveBundleArray: the arrays; no two have equal contents */
-  GHashTable *names; /* maps the contents of an array to 1 plus its index */
+  GHashTable *names; /* maps the element type and contents of an array to 1 plus its index */
 } CleaveBundlePool;
 
 typedef struct

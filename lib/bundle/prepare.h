@@ -8,7 +8,8 @@
 
 #include "model.h"
 
-/* Rewrites recurrent nodes in other directions than forward (prepare-recurrent.c). */
+/* Rewrites recurrent nodes that run backward or in both directions to forward nodes
+ * (prepare-recurrent.c). */
 gboolean cleave_bundle_prepare_recurrent (CleaveGraph *graph, CleaveNode *node, GError **error);
 
 /* Rewrite nodes to work along the last dimension, or on matrices, if no kernel can compute them. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A binary heap of guint in a GArray, the smallest number on top. Schedulers and orders take the
- * next ready node from it: topology.c by node id, lib/runtime/plan/list-schedule.c by the rank of
- * the step. */
+/* A binary heap of guint in a GArray, the smallest number on top. topology.c keeps the ids of ready
+ * nodes in a heap. lib/runtime/plan/list-schedule.c keeps the priorities of ready steps in a heap:
+ * the smallest runs first. */
 
 #include <glib.h>
 

@@ -208,7 +208,8 @@ typedef struct
   gboolean *seen;     /* indexed by node id: whether the node is in `order` */
   CleaveNode **base;  /* indexed by node id: the node whose memory a view reads, directly or through
                        * other views; the node itself if it is no view */
-  guint *n_missing;   /* indexed by node id: number of operands whose base has not run yet */
+  guint *n_missing;   /* indexed by node id: number of operands whose node in `base` has not
+                       * run yet */
   GPtrArray *ready;   /* CleaveNode: nodes that can run; the last one runs next */
   GPtrArray *pending; /* CleaveNode: views whose readers have not been visited yet */
   GPtrArray *uses;    /* CleaveOperand: uses of the current result */

@@ -47,7 +47,8 @@
 #define FAR_PER_NS 40
 /* Bytes per ns that a piece reads of weights that an earlier piece has read. */
 #define AGAIN_PER_NS 80
-/* Ops that are not element-wise are this many times faster than the model in cost.c estimates. */
+/* Ops without MACs that are not element-wise, such as poolings, are this many times faster than
+ * cleave_cost_of_elements() estimates. */
 #define ELEMENTS_GAIN 1.6
 /* Indices per ns that a Gather or Scatter looks up. If the channels are cut, each piece looks up
  * all indices. */

@@ -17,7 +17,8 @@ struct _CleaveProgress
   GMutex *mpi_lock;
   GMutex lock;
   GCond changed;
-  gboolean is_wanted, is_over; /* protected by `lock`; `is_over`: the thread must end */
+  gboolean is_wanted, is_over; /* protected by `lock`: a run is in flight, so the thread calls
+                                * MPI; the thread must end */
   GThread *thread;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Runs the dynamic part of a model many times, with compiled programs for its chains of expensive
- * nodes. A chain whose operands have new shapes runs on a program for larger shapes, if it is not
- * much larger.
+ * nodes. A chain whose operands have new shapes runs on a program for larger shapes, if the inputs
+ * of the program have at most twice the elements.
  *
  *     run    rows that a Compress keeps    program of the MatMuls that read the rows
  *     1      200                           compiled for 200
@@ -22,8 +22,8 @@
 /* The kept programs may take at most this many bytes together. A single program is kept even if it
  * takes more. */
 #define MAX_BYTES ((gint64) 1 << 29)
-/* A program runs smaller inputs with padding, if the program's inputs have at most MAX_PADDING
- * times their elements. */
+/* If the inputs of a program have at most MAX_PADDING times the elements of the inputs of a run,
+ * the program runs them with padding. */
 #define MAX_PADDING 2
 
 struct _CleaveDynamicProgram

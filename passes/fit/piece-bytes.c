@@ -245,7 +245,7 @@ cleave_fit_add_piece_bytes (CleaveFitState *state, guint index)
       state->carried += pieces.carried;
       state->carried_top += pieces.carried_top;
       state->copied += pieces.carried * state->walk->n_strips;
-      /* the walk has set the sums of steps to 0 only inside the segment */
+      /* the walk has set the bytes of steps to 0 only inside the segment, so stop at its end */
       occupy (state, (gint) node->step, MIN (value->last_read, (gint) state->walk->end - 1),
               pieces.middle, pieces.first, pieces.top);
       return;

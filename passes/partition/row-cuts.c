@@ -205,8 +205,9 @@ is_cheaper (const Way *a, const Way *b)
   return a->n_bytes < b->n_bytes || (a->n_bytes == b->n_bytes && a->n_parts < b->n_parts);
 }
 
-/* Fills `ways` with the cheapest cut of the nodes before each position. The queue has the begins of
- * the last part that may still become the cheapest, as in add_part(). */
+/* Fills `ways` with the cheapest cut of the nodes before each position. `queue` holds positions at
+ * which the last part of a cut may begin. A position leaves the queue when a later position is at
+ * least as cheap, as in add_part(). */
 static void
 find_ways (const CleaveRow *row, const GArray *positions, const guint *reach, Way *ways)
 {

@@ -29,7 +29,7 @@ typedef struct
   GPtrArray *order; /* CleaveNode, in topological order; the last node is an end */
   GHashTable *nodes;
   guint n_strips, n_bands;
-  guint n_columns;   /* tiles of a strip, which run one after the other; 0: none */
+  guint n_columns;   /* number of tiles of a strip, which run one after the other; 0: no tiles */
   gboolean in_bands; /* tiles of one column run one after the other and are a band */
   gboolean is_even;  /* all strips but the last have one size, if all ends allow it */
   CleaveHalo halo;   /* halo policy of the strips */

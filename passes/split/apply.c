@@ -234,7 +234,7 @@ static void
 remove_left (Applier *applier)
 {
   g_autoptr (GHashTable) removed = g_hash_table_new (NULL, NULL);
-  g_autoptr (GPtrArray) nodes = g_ptr_array_new (); /* CleaveNode: nodes of the values of pieces */
+  g_autoptr (GPtrArray) nodes = g_ptr_array_new (); /* CleaveNode: nodes that compute pieces */
   const GPtrArray *members = applier->region->members;
   guint n = 0;
 

@@ -93,9 +93,9 @@ find_sequence (guint strip, guint n_strips, guint per_band)
   return (last - band) % 2 == 0 ? index : n - 1 - index;
 }
 
-/* Appends the strips of one column of a grid. The chunks before `first` are already strips of an
- * earlier root. If all strips are one band, a strip also reads pieces of earlier strips in other
- * columns. */
+/* Sets the band and the position of each strip in one column of a grid. Leaves out the chunks
+ * before `first`, which are strips of an earlier root. With one band, the strips of all columns
+ * are in band 0, so a strip also reads pieces of earlier strips in other columns. */
 static void
 add_column (CleaveRegion *region, const Column *column, guint first)
 {

@@ -312,8 +312,8 @@ build_split (Builder *builder, CleaveRegionNode *member)
       member->whole[r] = build_whole (member, r);
 }
 
-/* Builds the demands on a view from the view's operand. Builds all demands at once, so that a chain
- * of views needs no recursion. */
+/* Builds the value of each demand on a view: a part of the view's operand. Builds all of them
+ * before a consumer asks, so that a chain of views needs no recursion. */
 static void
 build_passed (Builder *builder, CleaveRegionNode *member)
 {

@@ -21,7 +21,7 @@ typedef struct
   const CleaveConstraint *constraint;
   CleaveTrial *trial; /* measures the peak of the graph; NULL: there is no limit on the peak */
   CleaveWork *work;
-  gint64 work_end;  /* amount of work at which the search for the fewest pieces ends */
+  gint64 work_end;  /* units of `work` at which the search for the fewest pieces ends */
   guint n_looks;    /* number of combinations that were compared with the limits */
   gint64 max_bytes; /* limit on the bytes of the largest piece; 0: no limit */
   gint64 max_n;     /* limit on the number of pieces */

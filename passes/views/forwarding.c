@@ -48,8 +48,8 @@ cleave_forwarder_made (const CleaveForwarder *forwarder, const CleaveResult *res
 void
 cleave_forwarder_stop_at (CleaveForwarder *forwarder, CleaveNode *node)
 {
-  if ((node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) !=
-      0) /* a forwarder reads past views and joins only */
+  /* a forwarder reads past views and joins only */
+  if ((node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) != 0)
     g_hash_table_add (forwarder->stops, node);
 }
 

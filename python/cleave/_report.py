@@ -74,8 +74,8 @@ def describe_fit(plan):
 
 
 def bundle_stats(bundle):
-    """Sizes in bytes and counts: `arena_bytes`, `unsplit_bytes` if each layer is whole, `weight_bytes`, `state_bytes`,
-    `macs`, `n_layers`, and `n_segments`, the number of loops."""
+    """Sizes in bytes and counts: `arena_bytes`; `unsplit_bytes`, the arena if each layer is whole; `weight_bytes`,
+    `state_bytes`, `macs`, `n_layers`, and `n_segments`, the number of loops."""
     return fields(bundle.get_stats(), (
         'arena_bytes', 'unsplit_bytes', 'weight_bytes', 'state_bytes', 'macs', 'n_layers', 'n_segments'))
 

@@ -9,7 +9,7 @@ SIZES = {'b': 1, 'B': 1, 'h': 2, 'i': 4, 'I': 4, 'f': 4, 'q': 8}
 
 
 class Vector:
-    """A vector of numbers of one format of the module struct, at a position that is a multiple of `align`."""
+    """A FlatBuffers vector at a position that is a multiple of `align`. `kind`: format of a number in `struct`."""
 
     def __init__(self, kind, numbers, align=4):
         self.bytes = numbers if isinstance(numbers, bytes) else struct.pack(f'<{len(numbers)}{kind}', *numbers)

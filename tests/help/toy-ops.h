@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The ops work, view and join, which compute nothing, for tests of the graph itself and of
- * drawings. Each takes any number of operands of the same type. Suites in tests/ir and tests/dot
- * write graphs of them as text, such as "i x; w a x; o a". */
+/* Three ops that compute nothing, `work`, `view` and `join`, for tests of the graph itself and of
+ * drawings. The operands of an op have one type. Suites in tests/ir and tests/dot write graphs of
+ * these ops as text. "i x; w a x; o a" is an input x, a `work` a of x, and an output a. */
 
 #include "../../lib/ir/graph-private.h"
 

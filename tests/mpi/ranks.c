@@ -319,7 +319,7 @@ START_TEST (do_it)
 }
 END_TEST
 
-/* Runs as a Check test, since the generators of random graphs use Check's assertions. */
+/* Runs the cases as a Check test, since the generators of random graphs use Check's assertions. */
 static gboolean
 run_as_test (void)
 {

@@ -10,10 +10,10 @@ typedef struct
   const CleaveConvS8 *p;
   const int8_t *x;                   /* address of column 0 in slot 0 of the operand */
   CleaveTapCount row_begin, row_end; /* rows of the kernel that read data, not padding */
-  /* offset in bytes, from slot 0, of the operand's row under row row_begin of the kernel */
+  /* offset in bytes, from slot 0, of the operand row that kernel row `row_begin` reads */
   uint32_t row;
-  uint32_t row_step; /* distance in bytes of the operand's rows under two adjacent rows of the
-                      * kernel */
+  uint32_t row_step; /* distance in bytes of the operand rows that two adjacent kernel rows
+                      * read */
   uint32_t ring;     /* bytes of all slots together */
   int32_t first;     /* column in the operand that the window's first tap reads */
   int32_t pixel;     /* bytes of a pixel of the operand */

@@ -74,7 +74,7 @@ typedef struct
 typedef struct
 {
   guint node, result;
-  guint reader; /* the Concat, as the number of its node */
+  guint reader; /* number of the node of this Concat */
   guint input;  /* index of the Concat's operand that is the result of iteration 0 */
 } CleaveOnnxStack;
 

@@ -2,9 +2,9 @@
 #pragma once
 
 /* Unrolls the body of a Loop or a Scan: each iteration becomes nodes of the graph, since a Cleave
- * graph has no control flow. loop.c and scan.c fill in `node`, `body`, `n_first`, `bind` and
- * `judge`. Both files then call cleave_onnx_iterations_init(), cleave_onnx_take_iterations() and
- * cleave_onnx_give_iterations(), in this order. */
+ * graph has no control flow. loop.c and scan.c set the fields `node`, `body`, `n_first`, `bind` and
+ * `judge` of a CleaveOnnxIterations. Both files then call cleave_onnx_iterations_init(),
+ * cleave_onnx_take_iterations() and cleave_onnx_give_iterations(), in this order. */
 
 #include "import.h"
 

@@ -277,10 +277,10 @@ cleave_onnx_value_info_type (CleaveOnnxImport *import,
          cleave_tensor_type_check (type, error);
 }
 
-/* Returns whether the declared shape of an output fits the inferred one. If the caller gives
- * shapes, only the rank must fit, since declared extents may hold for other inputs. An extent of 0
- * fits any extent: some exporters write it for an unknown extent. If a dimension is free, any rank
- * fits. */
+/* Returns whether the declared shape of an output fits the inferred one. The ranks must be equal,
+ * unless the declared shape has a free dimension. A declared extent must be equal to the inferred
+ * one, unless it is free, or 0: some exporters write 0 for an unknown extent. If the caller gives
+ * shapes, extents may differ, since the declared ones may hold for other inputs. */
 static gboolean
 fits_declared (const Onnx__TensorShapeProto *shape,
                const CleaveShape *inferred,

@@ -27,9 +27,11 @@
       y[i] = (To) (formula);                                                                       \
   }
 
+/* Number of elements that TO_HALF converts at once. */
+#define MADE (4 * CLEAVE_HALF_BLOCK)
+
 /* Converts integers to float16 through floats in registers. Rounding twice is harmless: integers
  * too large to be exact in float32 are infinite in float16. */
-#define MADE (4 * CLEAVE_HALF_BLOCK) /* bytes of the floats in a block of registers */
 #define TO_HALF(name, From, VALUE)                                                                 \
   static void name (gconstpointer from, gpointer to, gint64 n)                                     \
   {                                                                                                \

@@ -280,7 +280,7 @@ copy_line (char *to, const char *from, gint64 n)
   memcpy (to + n - 16, from + n - 16, 16);
 }
 
-/* Computes a line of the result once, and stores it in n_lines lines. */
+/* Stores the same line of the result in `n_lines` lines, `step` bytes apart. */
 static inline void
 move_lines (const Nearest *r, const char *x, char *y, gint64 step, gint64 n_lines)
 {

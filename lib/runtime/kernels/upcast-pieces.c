@@ -111,8 +111,8 @@ side_init (Side *side,
 }
 
 /* Returns the view whose memory order results get. Returns x, since families are fastest if x and y
- * have one order. Returns y if x has a dimension of extent 1, which has no place in the order of
- * x. */
+ * have one order. Returns y if the ranks differ, or if a dimension has extent 1 in x and more in
+ * y: such a dimension has no place in the order of x. */
 static const CleaveView *
 order_of_result (const CleaveView *x, const CleaveView *y)
 {

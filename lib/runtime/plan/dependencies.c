@@ -46,8 +46,8 @@ collect (const CleaveAssignment *assignment, gboolean writes, gpointer data)
   if (writes)
     return;
   add_edge (c, assignment->ready, c->step);
-  if (deadline !=
-      CLEAVE_NEVER) /* the overwriting node has one step, after which all its results are ready */
+  /* a node that overwrites the value runs in one step, after which all its results are ready */
+  if (deadline != CLEAVE_NEVER)
     add_edge (c, c->step, c->storage->assignments[c->storage->first_value[deadline]].ready);
 }
 

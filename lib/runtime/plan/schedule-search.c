@@ -50,7 +50,7 @@ cleave_schedule_search_find_groups (const CleaveGraph *graph, guint *n_groups)
   return groups;
 }
 
-/* Returns, indexed by step, the group of the step's node; G_MAXUINT: none. */
+/* Returns, indexed by step, the parallel subgraph of the step's node; G_MAXUINT: none. */
 static guint *
 find_step_groups (const CleaveStorage *storage, const guint *groups)
 {
@@ -93,7 +93,8 @@ typedef struct
   gboolean places; /* TRUE: place the buffers, which a comparison of schedules needs */
 } Choosing;
 
-/* Sets the fields of `task` that the candidate's schedule depends on: budget, order and ranks. */
+/* Sets the inputs of the scheduler that differ between candidates: the memory budget, whether steps
+ * keep their order, and the priorities of steps (urgency.h). */
 static void
 set_task (Choosing *c, const Candidate *candidate)
 {
