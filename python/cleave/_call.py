@@ -42,12 +42,14 @@ def call(function, *args, cancellable=None):
     cancellable = cancellable or Gio.Cancellable()
 
     def work():
-        cancellable.push_current()
         try:
-            came.append((function(*args), None))
+            cancellable.push_current()
+            try:
+                came.append((function(*args), None))
+            finally:
+                cancellable.pop_current()
         except BaseException as error:  # the thread that waits raises the error again
             came.append((None, error))
-        cancellable.pop_current()
         ended.set()
 
     # The event and not thread.join () tells the end: after an interrupted join, Python 3.11 takes the thread for ended.

@@ -160,6 +160,13 @@ class Cancellable:
     def cancel(self):
         self.api.glib('g_cancellable_cancel', None, ctypes.c_void_p)(self._address)
 
+    def push_current(self):
+        """Makes this the cancellable of the thread, until pop_current()."""
+        self.api.glib('g_cancellable_push_current', None, ctypes.c_void_p)(self._address)
+
+    def pop_current(self):
+        self.api.glib('g_cancellable_pop_current', None, ctypes.c_void_p)(self._address)
+
     def is_cancelled(self):
         return bool(self.api.glib('g_cancellable_is_cancelled', ctypes.c_int, ctypes.c_void_p)(self._address))
 
