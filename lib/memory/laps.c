@@ -28,6 +28,9 @@
 /* Laps are made only where more than 1/BUSY of the peak is in use. With 1 in place of 2, a
  * fitted residual network takes 790,784 bytes instead of 580,352. */
 #define BUSY 2
+/* A lap with an input or output must save at least 1/BOUND_GAIN of the smaller value, since the run
+ * then copies the input or output. */
+#define BOUND_GAIN 4
 
 /* The bytes [begin, end) of a buffer that one step reads or writes. */
 typedef struct
@@ -45,6 +48,7 @@ typedef struct
   GArray *accesses; /* Access: the bytes of this memory that steps read or write, sorted by step */
   gint64 n_bytes;
   guint first, last;
+  gboolean is_bound; /* an input or output, which a lap makes the run copy (io-bindings.c) */
   guint over; /* index of the lap buffer into which a lap moved this one; CLEAVE_NEVER: not moved */
   gint64 shift; /* offset of this buffer in the buffer `over`, in bytes */
 } LapBuffer;
@@ -120,6 +124,8 @@ note_access (const CleaveAssignment *assignment, gboolean writes, gpointer data)
   else
     add_access (get_buffer (l, at)->accesses, &assignment->location,
                 &assignment->result->type.shape, size, l->at, writes);
+  get_buffer (l, at)->is_bound |=
+      l->step->kind == CLEAVE_STEP_STORE || l->step->kind == CLEAVE_STEP_LOAD;
 }
 
 static int
@@ -220,7 +226,8 @@ is_gain (const LapSearch *l, const LapBuffer *x, const LapBuffer *y, gint64 shif
   const gint64 *live = l->live, both = count_both (x, y, shift);
   gint64 most = find_most (live, y->first, x->last + 1), saved = x->n_bytes + y->n_bytes - both;
 
-  if (saved <= 0 || most <= l->storage->peak / BUSY)
+  if (saved <= 0 || most <= l->storage->peak / BUSY ||
+      ((x->is_bound || y->is_bound) && BOUND_GAIN * saved < MIN (x->n_bytes, y->n_bytes)))
     return FALSE;
   if (l->min_ratio > 0)
     return (both - MIN (x->n_bytes, y->n_bytes)) * l->min_ratio <= saved;

@@ -125,7 +125,7 @@ make_constant (const CleaveNode *node, guint operand, GRand *rand)
   gint32 least = 0, most = 0;
 
   if (type->element == CLEAVE_INT8)
-    change_weights (tensor, g_rand_int_range (rand, ANY, N_WEIGHTS));
+    change_weights (tensor, (Weights) g_rand_int_range (rand, ANY, N_WEIGHTS));
   if (type->element != CLEAVE_INT32)
     return tensor;
   if (g_str_equal (name, "multiplier"))
