@@ -19,7 +19,7 @@
 /* An op that can compute with int8 in place of uint8. */
 typedef struct
 {
-  const char *op;
+  const char *op;              /* name of the op; NULL: any op that only moves elements */
   guint n_values;              /* the first operands that are values; ALL_OPERANDS: all */
   guint x_zero, y_zero;        /* operands with the zero points of operand 0 and of the result; 0:
                                 * none */
@@ -30,12 +30,13 @@ typedef struct
 static const Rule rules[] = {
   { "QLinearConv", 1, 2, 7, FALSE },    { "QLinearMatMul", 1, 2, 7, FALSE },
   { "QuantizeLinear", 1, 0, 2, FALSE }, { "DequantizeLinear", 1, 2, 0, TRUE },
-  { "MaxPool", 1, 0, 0, TRUE },         { "Concat", ALL_OPERANDS, 0, 0, TRUE },
-  { "Transpose", 1, 0, 0, TRUE },       { "Reshape", 1, 0, 0, TRUE },
-  { "Flatten", 1, 0, 0, TRUE },         { "Squeeze", 1, 0, 0, TRUE },
-  { "Unsqueeze", 1, 0, 0, TRUE },       { "Slice", 1, 0, 0, TRUE },
-  { "DepthToSpace", 1, 0, 0, TRUE },    { "SpaceToDepth", 1, 0, 0, TRUE },
+  { "MaxPool", 1, 0, 0, TRUE },         { "DepthToSpace", 1, 0, 0, TRUE },
+  { "SpaceToDepth", 1, 0, 0, TRUE },
 };
+
+/* The rules of ops that only move elements: of operand 0, or of all operands. */
+static const Rule moves_rule = { NULL, 1, 0, 0, TRUE };
+static const Rule join_rule = { NULL, ALL_OPERANDS, 0, 0, TRUE };
 
 typedef struct
 {
@@ -50,7 +51,9 @@ find_rule (const CleaveNode *node)
   for (guint i = 0; i < G_N_ELEMENTS (rules); i++)
     if (g_str_equal (rules[i].op, node->op->name))
       return &rules[i];
-  return NULL;
+  if ((node->op->flags & CLEAVE_OP_JOIN) != 0)
+    return &join_rule;
+  return (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_ROW_MAJOR)) != 0 ? &moves_rule : NULL;
 }
 
 /* Adds a node that converts uint8 to int8, or int8 to uint8. Returns its result; NULL on error. */
@@ -161,7 +164,7 @@ needs_rewrite (const Rewrite *r, const CleaveNode *node, const Rule *rule)
 
   if (node->n_results != 1 || (!is_unsigned && node->results[0].type.element != CLEAVE_UINT8))
     return FALSE;
-  if (g_str_equal (rule->op, "QuantizeLinear") && !has_ruled_reader (node))
+  if (g_str_equal (node->op->name, "QuantizeLinear") && !has_ruled_reader (node))
     return FALSE;
   for (guint i = 0; i < node->n_operands; i++)
     if (is_value (rule, i))

@@ -145,7 +145,6 @@ void
 cleave_bundle_append_run (const CleaveBundle *bundle, guint longest, GString *out)
 {
   gboolean has_rows = print_read_row (bundle, out), has_inputs, has_outputs, reads_io;
-
   gsize begin;
 
   print_reset (bundle, out);
