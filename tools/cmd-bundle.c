@@ -234,9 +234,9 @@ make_bundle (const char *path, const Options *o, GError **error)
   graph = cleave_model_load (path, &o->model, error);
   bundle = graph == NULL ? NULL
                          : cleave_bundle_new_from_texts (graph, (const char *const *) texts, error);
-  if (graph != NULL)
+  if (bundle != NULL)
     cleave_dynamic_warn_left_out (graph);
-  if (bundle == NULL && graph != NULL)
+  else if (graph != NULL)
     explain_cut (*error);
   return bundle;
 }

@@ -253,8 +253,6 @@ write_parts (const CleavePartition *partition,
   g_autofree char *path = g_build_filename (o->folder, "schedule.json", NULL);
   g_autoptr (GBytes) schedule = NULL;
 
-  if (graph != NULL)
-    cleave_dynamic_warn_left_out (graph);
   if (parts == NULL)
     return FALSE;
   for (guint i = 0; i < parts->len; i++)
@@ -272,6 +270,7 @@ write_parts (const CleavePartition *partition,
       !cleave_outputs_commit (outputs, error))
     return FALSE;
   print_parts (partition, parts);
+  cleave_dynamic_warn_left_out (graph);
   return TRUE;
 }
 

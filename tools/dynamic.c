@@ -29,8 +29,8 @@ cleave_dynamic_warn (const CleaveGraph *graph, const char *path)
   if (cause == NULL)
     return;
   n = cleave_onnx_dynamic_get_n_nodes (dynamic);
-  g_printerr ("cleave: %s: note: the shapes of %u node%s depend on data, from %s '%s' on. The "
-              "dynamic part stays as it is, and no number includes it; cleave info lists it.\n",
+  g_printerr ("cleave: %s: note: the shapes of %u node%s depend on data, from %s '%s' on. No "
+              "number includes this dynamic part, and cleave info lists it.\n",
               path, n, n == 1 ? "" : "s", cause->op, cause->name);
 }
 

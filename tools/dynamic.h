@@ -9,8 +9,8 @@
  * model.c prints a note after it has loaded a model. compile and `run --ranks` refuse the model,
  * and info lists the nodes. */
 
-/* Prints a note on standard error if the model has a dynamic part. The note says that the command
- * leaves that part unchanged. */
+/* Prints a note on standard error if the model has a dynamic part: the numbers of the command do
+ * not include that part. */
 void cleave_dynamic_warn (const CleaveGraph *graph, const char *path);
 /* Prints a note on standard error if the model has dynamic nodes: the written files do not contain
  * them. */
