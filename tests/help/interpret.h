@@ -11,3 +11,12 @@
  * no code with the runtime. Takes a tensor for each input of the graph; returns (transfer full)
  * a tensor for each output. */
 GPtrArray *cleave_interpret (const CleaveGraph *graph, CleaveTensor *const *inputs);
+/* A CleaveOnnxComputeFunc that runs cleave_interpret(). Adds 1 to `n_calls` (guint) unless it is
+ * NULL. */
+gboolean cleave_interpret_into (CleaveGraph *graph,
+                                CleaveTensor *const *inputs,
+                                guint n_inputs,
+                                CleaveTensor *const *outputs,
+                                guint n_outputs,
+                                gpointer n_calls,
+                                GError **error);

@@ -234,7 +234,7 @@ compare_texts (CleaveTensor *got, CleaveTensor *want)
   const gint64 n = a->rank == 0 ? 0 : cleave_shape_n_elements (a) / a->dim[a->rank - 1];
 
   if (a->rank != b->rank || n != cleave_shape_n_elements (b) / b->dim[b->rank - 1])
-    return g_strdup ("another number of strings");
+    return g_strdup ("the number of strings differs");
   for (gint64 i = 0; i < n; i++)
     {
       const gint64 size_a = a->dim[a->rank - 1], size_b = b->dim[b->rank - 1];
@@ -284,7 +284,7 @@ run_case (GBytes *bytes, const Model *model, const char *folder, GError **error)
     return wrong;
   for (guint i = 0; i < one->len; i++)
     if (!cleave_tensor_equal (one->pdata[i], two->pdata[i]))
-      return g_strdup_printf ("written and read again, entry %u of the outputs is another", i);
+      return g_strdup_printf ("written and read again, entry %u of the outputs differs", i);
   return NULL;
 }
 
