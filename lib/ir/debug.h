@@ -13,8 +13,8 @@ typedef enum {
   CLEAVE_DEBUG_VALIDATE = 1 << 0,  /* the pass runner validates the graph after each pass */
   CLEAVE_DEBUG_PRINT = 1 << 1,     /* the pass runner prints the graph after each change */
   CLEAVE_DEBUG_REFERENCE = 1 << 2, /* programs run reference kernels only */
-  CLEAVE_DEBUG_EXTERNAL = 1 << 3,
-  CLEAVE_DEBUG_EXPENSIVE = 1 << 4, /* models are saved as if they were larger than 2 GiB */
+  CLEAVE_DEBUG_EXTERNAL = 1 << 3,  /* models are saved as if they were larger than 2 GiB */
+  CLEAVE_DEBUG_EXPENSIVE = 1 << 4, /* all nodes of a dynamic part run as programs */
 } CleaveDebug;
 
 gboolean cleave_debug_is_on (CleaveDebug what);

@@ -25,6 +25,7 @@ buffer_of (const Finding *f, const CleaveAssignment *assignment)
   return f->storage->buffer[assignment->location.root];
 }
 
+/* Finds the buffers into which a lap moved another value. */
 static void
 find_shared (const Finding *f)
 {
@@ -50,9 +51,9 @@ claim (const Finding *f, const CleaveAssignment *assignment, CleaveBinding *bind
     binding->stride[d] = assignment->location.stride[d];
 }
 
-/* If an input is the root of its buffer, lets the input's bound tensor replace that buffer. If a
- * node overwrites the input, the buffer's root is the node's result instead, and the input's tensor
- * does not replace the buffer. The same holds if a lap moved the input into another buffer. */
+/* Lets the bound tensor of an input replace the input's buffer. An input that a node overwrites
+ * keeps a buffer in the arena, since this buffer was made for the node's result. So does an input
+ * that shares its buffer with another value because of a lap. */
 static void
 claim_inputs (const Finding *f)
 {

@@ -125,7 +125,7 @@ typedef struct
   gboolean interprets;
   GHashTable *holders;    /* maps a tensor to the number of values that hold it; NULL: tensors
                            * are not counted */
-  CleaveOnnxTexts *texts; /* the table of strings; NULL: there was no string yet */
+  CleaveOnnxTexts *texts; /* numbers of the strings that tensors hold; NULL: none yet */
   gint64 live_bytes, peak_bytes, n_calls;
   CleaveOnnxChain *chain;        /* nodes that are not computed yet; NULL: the import does not
                                   * interpret */

@@ -147,9 +147,9 @@ import_init (CleaveOnnxImport *import,
                          GINT_TO_POINTER ((int) g_array_index (dynamic->opsets, gint64, i)));
 }
 
-/* Returns whether a node can be part of a chain: it becomes ops with records, and it can be read a
- * second time. The weights of a Conv choose its order of sums, so a chain has no ops that
- * dequantize or upcast weights: a run computes these at once. */
+/* Returns whether a node can be part of a chain: it is an op of ONNX, and has no attribute with a
+ * tensor or a graph. A Conv chooses its order of sums by its constant weights. So a chain contains
+ * no op that decodes stored weights (CLEAVE_OP_STORAGE): the run computes such an op at once. */
 static gboolean
 may_join (const Onnx__NodeProto *proto)
 {

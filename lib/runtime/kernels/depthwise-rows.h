@@ -46,7 +46,7 @@ typedef struct
   gint64 x_plane, x_row, x_column, x_pixel;
   gint64 w_plane, w_row, w_column, w_channel;
   gint64 y_pixel;
-  gint64 apart;       /* distance of adjacent taps in pixels; 1 if the distance is not an integer */
+  gint64 apart;       /* as in CleaveDepthwise */
   gboolean is_paired; /* as in CleaveDepthwise */
   gint64 period; /* number of channels after which the bias repeats; 0: the bias does not repeat */
   int n_some;    /* number of channels in the last vector if this vector is only partly filled */
