@@ -25,8 +25,8 @@ struct _CleaveBundle
   CleaveBundleStats stats;
 };
 
-/* Return the texts of the bundle's files: header, source, weights, kernels. The caller frees
- * them. */
+/* The next functions return the texts of the bundle's files: header, source, weights, kernels. The
+ * caller frees the texts. */
 char *cleave_bundle_make_header (const CleaveBundle *bundle);
 char *cleave_bundle_make_source (const CleaveBundle *bundle);
 char *cleave_bundle_make_weights (const CleaveBundle *bundle);
@@ -46,8 +46,8 @@ char *cleave_bundle_make_test (const CleaveBundle *bundle, GError **error);
  * cleave-run.h. The files then define CLEAVE_WIDE. */
 gboolean cleave_bundle_is_wide (const CleaveBundle *bundle);
 
-/* Append to `out` the constant arrays, or the tables of layers and segments, without license and
- * includes. `is_static`: whether the arrays are static. */
+/* The next functions append to `out` the constant arrays, or the tables of layers and segments,
+ * without license and includes. `is_static`: whether the arrays are static. */
 void cleave_bundle_append_weights (const CleaveBundle *bundle, gboolean is_static, GString *out);
 void cleave_bundle_append_tables (const CleaveBundle *bundle, GString *out);
 /* Appends the run function. `longest`: number of layers of the longest segment. */
@@ -67,13 +67,14 @@ char *cleave_bundle_dup_identifier (const char *text);
 char *cleave_bundle_dup_type_name (const char *identifier);
 /* Returns the C type of the elements of an input or output. */
 const char *cleave_bundle_element_type (CleaveElement element);
-/* Return the name of input or output `i` as a C identifier. */
+/* The next two functions return the name of input or output `i` as a C identifier. */
 char *cleave_bundle_dup_input_name (const CleaveBundle *bundle, guint i);
 char *cleave_bundle_dup_output_name (const CleaveBundle *bundle, guint i);
 /* Returns the name of memory `i` as a C identifier; "arena" if there is only one memory. */
 char *cleave_bundle_dup_memory_name (const CleaveBundle *bundle, guint i);
 guint cleave_bundle_count_memories (const CleaveBundle *bundle);
-/* Return the value of input or output `i`. If the value is a view, return the base of the view. */
+/* The next two functions return the value of input or output `i`, or the base of this value if it
+ * is a view. */
 const CleaveBundleValue *cleave_bundle_input (const CleaveBundle *bundle, guint i);
 const CleaveBundleValue *cleave_bundle_output (const CleaveBundle *bundle, guint i);
 /* Returns whether a callback of the program around the bundle supplies an input row by row. */

@@ -84,15 +84,16 @@ find_oldest_row (const CleaveBundleFlow *flow, guint s, guint operand, gint64 ne
   return next >= rows ? G_MAXINT64 : find_rows (flow, s, operand, next).begin;
 }
 
-/* Initializes the slots of the segment. Returns FALSE if its steps cannot be a segment. */
+/* Initializes the slots of the segment, which describe the memory of its steps. Returns FALSE if
+ * its steps cannot be a segment. */
 gboolean cleave_bundle_flow_begin (CleaveBundleFlow *flow);
 /* Determines the whole values of the segment, the columns of the bands, and the steps that share
  * memory. Returns FALSE if the segment cannot have more than one band. */
 gboolean cleave_bundle_flow_set_slots (CleaveBundleFlow *flow);
 /* Lists the overlays of this segment, and of all shorter segments with the same last step. */
 void cleave_bundle_flow_list_overlays (CleaveBundleFlow *flow);
-/* Updates the lags of all overlays before step `s` writes its next row. Does nothing if `s` does
- * not write to the memory of the segment's result. */
+/* Increases the lags of all overlays (CleaveBundleOverlay) as necessary before step `s` writes its
+ * next row. Does nothing if `s` does not write to the memory of the segment's result. */
 void cleave_bundle_flow_grow_lags (CleaveBundleFlow *flow, guint s);
 /* Skips rows if the loop is in a steady state, that is, repeats itself (flow-steady.c). The caller
  * requests only rows of step `target`. */

@@ -74,8 +74,8 @@ typedef struct
   guint first, end; /* first step of the longest segment, and the step after its last step; `end` is
                      * 0 if there was no run */
   guint *next;      /* indexed by step minus `first`: `next` of the step's CleaveBundleSlot */
-  gint64 *capacity; /* indexed by step minus `first`: rows of the step's memory in a segment in
-                     * which no earlier step uses that memory */
+  gint64 *capacity; /* indexed by step minus `first`: number of rows in the step's memory, if no
+                       earlier step of the segment uses this memory */
   CleaveBundleOverlay *overlays; /* indexed by step minus `first`: overlay of the segment that
                                   * begins at the step; only for one band */
 } CleaveBundleRun;

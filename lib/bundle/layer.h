@@ -46,7 +46,8 @@ struct _CleaveBundleLayer
   gboolean has_float_scales, has_separate_weights, is_wide;
   gboolean is_folded, is_flat;
   CleaveBundleRecurrent recurrent; /* `steps` is 0: the layer is not recurrent */
-  guint in_place;                  /* bit i is set if the result may overwrite variable operand i */
+  guint in_place;     /* bit i is set if the result may overwrite operand i of those computed at run
+                         time */
   guint slot;         /* index of the first variable operand among the node's operands */
   guint zero_operand; /* 1 plus the index, among the node's operands, of the operand whose zero
                        * point is `zero`; 0: none */

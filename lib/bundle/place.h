@@ -18,8 +18,8 @@ typedef struct
   guint memory;           /* index of the memory in which the buffer lies */
   gint64 n_used;          /* bytes that the value occupies, without the padding to the alignment */
   gint64 accesses;        /* estimated bytes that a run reads and writes */
-  guint over;             /* value whose buffer this buffer may overlap in its first segment
-                           * (CleaveBundleOverlay); CLEAVE_BUNDLE_NONE: none */
+  guint over;             /* value whose buffer this buffer may overlap in segment `first`
+                             (CleaveBundleOverlay); CLEAVE_BUNDLE_NONE: no such value */
   gint64 lag;
   gint64 row_bytes; /* bytes of a row of this buffer, which is the result that overlays `over` */
   gboolean is_upward;

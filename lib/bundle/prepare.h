@@ -12,7 +12,8 @@
  * (prepare-recurrent.c). */
 gboolean cleave_bundle_prepare_recurrent (CleaveGraph *graph, CleaveNode *node, GError **error);
 
-/* Rewrite nodes to work along the last dimension, or on matrices, if no kernel can compute them. */
+/* The next functions rewrite nodes that no kernel can compute, so that they work along the last
+ * dimension or on matrices. */
 gboolean cleave_bundle_prepare_softmax (CleaveGraph *graph, CleaveNode *node, GError **error);
 gboolean cleave_bundle_prepare_reduce (CleaveGraph *graph, CleaveNode *node, GError **error);
 gboolean cleave_bundle_prepare_arg (CleaveGraph *graph, CleaveNode *node, GError **error);

@@ -20,8 +20,8 @@
  * steps.c finds the axes once for each graph. candidates.c tries the cuts of each value that may
  * end a segment, and required-regions.c cuts the end nodes. */
 
-/* A cut: an axis, and one of a value's dimensions on this axis. The number is CLEAVE_MAX_RANK *
- * axis + index, where index 0 is the outermost dimension on the axis. */
+/* A cut: an axis, and one of a value's dimensions on this axis. A cut is stored as the number
+ * CLEAVE_MAX_RANK * axis + index, where index 0 is the value's outermost dimension on the axis. */
 typedef guint CleaveFitCut;
 
 /* Sets `axes` and `has_halo` of the steps. The nodes, values and operands of `steps` must be

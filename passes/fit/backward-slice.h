@@ -3,14 +3,14 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Finds short backward slices that compute a large value from small ones, as an expansion and its
- * activation do. While a reader of the large value waits, the small values need less memory.
- * Therefore, rematerialize.c and rematerialize-idle.c recompute the nodes of a backward slice, and
- * move-nodes.c delays them. */
+/* Finds short backward slices that compute a large value from small values, such as a 1x1
+ * convolution to more channels and its activation. While a reader of the large value waits, the
+ * small values need less memory. Therefore, rematerialize.c and rematerialize-idle.c recompute the
+ * nodes of a backward slice, and move-nodes.c delays them. */
 
-/* If a rewrite keeps small values alive in place of a large value, the large value must have at
- * least this many times their bytes. A backward slice ends at values that are smaller than its
- * result by this factor. */
+/* A rewrite keeps small values alive in place of a large value only if the large value has at least
+ * this many times the bytes of the small values. A backward slice ends at values that are smaller
+ * than its result by this factor. */
 #define CLEAVE_FIT_MUCH_LARGER 2
 
 static inline gint64

@@ -9,8 +9,8 @@
  * Keeps the candidates that no other tiling of the same steps dominates. search.c finds the
  * candidates of each graph variant, and path.h combines them to plans. */
 
-/* With `is_even`, a segment has at least this many strips, unless its pieces read different
- * weights. The strips are exported as a Loop, which needs three equal strips in a row. */
+/* The least number of strips of a segment with `is_even`, unless its pieces read different weights.
+ * The strips are exported as a Loop, which needs at least three consecutive equal strips. */
 #define CLEAVE_FIT_MIN_EVEN_STRIPS 6
 
 /* Reports progress: `part` is the fraction of the work that is done, from 0 to 1. */
@@ -19,11 +19,11 @@ typedef void (*CleaveFitProgress) (double part, gpointer data);
 typedef struct
 {
   gboolean is_even;    /* cut strips of equal size, except for the last one */
-  gint64 max_bytes;    /* leave out segments that need at least this number of bytes; 0: none */
+  gint64 max_bytes;    /* leave out segments that need at least this number of bytes; 0: no limit */
   gint64 tile_bytes;   /* also cut strips into tiles, for segments that need fewer bytes than this;
                         * 0: no tiles; ignored with is_even */
   gboolean has_chunks; /* with is_even: allow segments whose pieces read different weights */
-  guint n_threads; /* threads that look for candidates; 0: as many as processors and steps allow */
+  guint n_threads; /* threads of the search; 0: chosen from the numbers of processors and steps */
   GCancellable *cancellable;
   CleaveFitProgress report;
   gpointer data;
@@ -40,7 +40,7 @@ typedef struct
    * of all candidates and reads few candidates, so the numbers lie close together. */
   gint64 *least_bytes;
   gboolean is_even; /* strips have one size, except for the last strip */
-  guint64 n_visits; /* nodes that all walks have visited */
+  guint64 n_visits; /* number of visits to nodes, summed over all walks */
 } CleaveFitCandidates;
 
 /* Finds the candidates of a graph. Returns FALSE and sets the error if the search was cancelled;
@@ -60,7 +60,8 @@ void cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
                                       const CleaveFitCandidate *measured,
                                       gint64 n_bytes);
 
-/* Restores all estimates from before the first correction. */
+/* Undoes all calls of cleave_fit_candidates_calibrate(): sets the bytes of each candidate to its
+ * estimate. */
 void cleave_fit_candidates_reset (CleaveFitCandidates *candidates);
 
 /* Returns the candidates in `found` (CleaveFitCandidate, all with one end) that no other candidate

@@ -40,11 +40,11 @@ typedef struct
   const CleaveGraph *graph; /* the graph that the plan splits; NULL once the buffers are placed */
   GPtrArray *parts;         /* CleaveFitPart: segments that the plan splits */
   CleaveEstimate estimate;  /* until the buffers are placed, `arena_bytes` is a lower bound */
-  GArray *spans;            /* CleaveArenaSpan: lifetimes of the buffers with one thread; NULL: not
-                             * known */
-  gboolean is_placed;       /* the buffers are placed, so `arena_bytes` is exact */
-  /* if the placed buffers take more than this number of bytes, the arena must be measured again
-   * (cleave_memory_timeline_new_unplaced()) */
+  GArray
+      *spans; /* CleaveArenaSpan: lifetimes of the buffers; NULL: the buffers were placed at once */
+  gboolean is_placed; /* the buffers are placed, so `arena_bytes` is exact */
+  /* most bytes of an arena for which the unplaced timeline is right. If the placed buffers take
+   * more, the plan is measured again (cleave_memory_timeline_new_unplaced()). */
   gint64 most_bytes;
   gint64 peak_without_overlays; /* largest number of live bytes, if no result overlaid a dying
                                    operand */
@@ -72,13 +72,14 @@ CleaveFitMeasurement *cleave_fit_measurement_new (const CleaveGraph *graph,
 /* Places the buffers of a plan, unless they are placed. `arena_bytes` is then exact, and not
  * smaller than before. Returns `arena_bytes`. */
 gint64 cleave_fit_measurement_place (CleaveFitMeasurement *measured);
-/* Splits a copy of the graph into `parts` (CleaveFitPart), and measures it. Parts with TRUE in
- * `whole` are not split. */
+/* Splits a copy of the graph into `parts` (CleaveFitPart), and measures it. `whole` is indexed as
+ * `parts`; TRUE: the part is not split. */
 CleaveFitMeasurement *cleave_fit_measurement_new_without (const CleaveGraph *graph,
                                                           const GPtrArray *parts,
                                                           const gboolean *whole,
                                                           guint n_threads);
-/* Checks that a graph has the nodes of `parts`, and that the ends can be cut as the parts say. */
+/* Fails unless a graph has the nodes of `parts`, and the end nodes of each part can be cut along
+ * its dimensions. */
 gboolean cleave_fit_parts_check (const GPtrArray *parts, CleaveGraph *graph, GError **error);
 /* Splits the graph into `parts`, which must be segments of its list of nodes. Adds the pieces to
  * `report` unless `report` is NULL. If the graph lacks nodes of a part, returns FALSE and sets the

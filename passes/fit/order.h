@@ -17,8 +17,8 @@ void cleave_fit_list_as_run (CleaveGraph *graph);
  * memory. If a program of the reordered graph needs an arena of another size than the plan says,
  * restores the old order.
  *
- * Returns the peak of the activations in bytes, for one thread and for `exclude_inputs` of the
- * graph. Returns -1 if the plan is for other options, or if the order was restored. */
+ * Returns the peak of the activations in bytes. Returns -1 if the old order was restored, if the
+ * plan is for several threads, or if plan and graph differ in `exclude_inputs`. */
 gint64 cleave_fit_arrange (CleaveGraph *graph, const CleaveFitPlan *plan);
 /* Returns whether a plan changes the graph: whether it splits, copies or moves nodes. */
 gboolean cleave_fit_plan_changes (const CleaveFitPlan *plan);

@@ -12,7 +12,7 @@ typedef struct
 {
   GArray *segments;  /* CleaveFitCandidate, in order; steps between them stay whole */
   gint64 n_bytes;    /* estimated peak of the plan, in bytes */
-  double macs, work; /* MACs and nanoseconds that the segments add */
+  double macs, work; /* MACs that the segments add, and nanoseconds that they add */
 } CleaveFitPath;
 
 void cleave_fit_path_free (CleaveFitPath *path);
@@ -22,8 +22,9 @@ typedef struct
 {
   gint64 max_bytes;
   double mac_price; /* price of an added MAC in the search, in nanoseconds on top of its run time */
-  /* The limit on overlays. A result may overlay an operand that dies only if strips read ahead by
-   * at most this fraction of the smaller of the two values. */
+  /* The limit on overlays, as a fraction of the smaller of two values: a result, and an operand
+   * that dies. The result overlays the operand only if strips read ahead by at most this
+   * fraction. */
   double max_ahead;
 } CleaveFitPathQuery;
 

@@ -22,14 +22,14 @@ struct _CleaveFitPlan
 {
   CleaveFitRewrite rewrite;
   GPtrArray *parts; /* CleaveFitPart: segments that the plan splits */
-  GArray *segments; /* CleaveFitSegment: public form of the parts, which own its memory */
+  GArray *segments; /* CleaveFitSegment: public form of `parts`; the parts own the strings */
   CleaveFitTotals totals;
   gint64 peak_without_overlays; /* largest number of live bytes if no result overlaid an operand
                                    that dies */
   GArray *spans;                /* CleaveArenaSpan: lifetimes of the buffers with one thread; NULL:
                                    not known */
   guint n_threads;              /* threads of the program that was measured */
-  gboolean exclude_inputs;      /* inputs of the graph were not counted */
+  gboolean exclude_inputs;      /* the bytes of the graph's inputs were not counted */
   char *peak;                   /* text: the largest values that are live at the peak */
   CleaveFitLoops *loops; /* results of a plan for ONNX Runtime; NULL: the plan is for Cleave */
 };

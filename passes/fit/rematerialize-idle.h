@@ -4,8 +4,8 @@
 #include "rematerialize.h"
 
 /* Rematerialization of values that idle: a large value is live for a late reader while few other
- * values are live. Examples are the skip connections of a U-Net, and the value that a projection
- * reads after a squeeze. The late readers read a copy that is recomputed from smaller values:
+ * values are live. Examples are the skip connections of a U-Net, and a value that waits for the
+ * gate of a squeeze-and-excitation block. Late readers read a copy recomputed from smaller values:
  *
  *      x ─ Conv ─ a ─┬─ (others) ─┐            x ─┬─ Conv ── a ── (others) ─┐
  *                    └────────────┴─ Join  =>     └─ Conv' ─ a' ────────────┴─ Join

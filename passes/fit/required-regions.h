@@ -19,9 +19,9 @@ typedef enum {
   CLEAVE_FIT_N_SAMPLES
 } CleaveFitSample;
 
-/* If tiles are in bands, CLEAVE_FIT_LEFT is the first band, and CLEAVE_FIT_TILE is the band in the
- * middle, each with all its tiles. The other samples are strips of the band in the middle. A walk
- * without tiles has only the samples before CLEAVE_FIT_LEFT. */
+/* The number of samples of a walk without tiles: the samples before CLEAVE_FIT_LEFT. If tiles are
+ * in bands, CLEAVE_FIT_LEFT is the first band, and CLEAVE_FIT_TILE is the band in the middle, each
+ * with all its tiles. The other samples are strips of the band in the middle. */
 #define CLEAVE_FIT_N_OF_STRIPS CLEAVE_FIT_LEFT
 
 /* The required region of a value, for each sample. */
@@ -30,7 +30,7 @@ typedef struct
 {
   guint set_by_walk; /* number of the last walk that set the region; if this is not the current
                         walk, the region is empty */
-  gint64 joined;     /* elements that joins read of the sample CLEAVE_FIT_MIDDLE */
+  gint64 joined;     /* number of elements that joins read in the sample CLEAVE_FIT_MIDDLE */
   CleaveRange range[CLEAVE_FIT_N_SAMPLES];
 } CleaveFitRequired;
 
@@ -50,9 +50,9 @@ struct _CleaveFitWalker
   const CleaveFitSteps *steps;
   gint64 *crossing; /* indexed by step: bytes that are live before the step and still during it */
   gint64 *largest;  /* indexed by step: bytes of the largest buffer in `crossing` */
-  /* indexed by step: with pieces of this number of bytes, a walk finds no candidate that begins at
-   * the step or earlier. The numbers are for walks that end at step `room_end`, with `max_bytes` of
-   * `room_bytes`. */
+  /* indexed by step: if pieces take this number of bytes or more, a walk finds no candidate that
+   * begins at the step or earlier. The numbers are for walks that end at step `room_end`, with
+   * `max_bytes` of `room_bytes`. */
   gint64 *room;
   guint room_end;
   gint64 room_bytes;

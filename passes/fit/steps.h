@@ -35,7 +35,7 @@ typedef struct
   gint channels;      /* dimension of result 0 whose elements need different weights; -1: no MACs */
   gboolean is_view;   /* each result is a range of operand 0 that skips no elements */
   gboolean can_split; /* the op has dimension maps */
-  gboolean is_wide;   /* cleave_find_wide() marks the node */
+  gboolean is_wide;   /* rows of the result are much larger than rows of the operands */
   gboolean always_recomputes; /* pieces recompute the result with any halo policy, since the
                                * operand has fewer bytes than the result. Example: a
                                * DequantizeLinear */

@@ -82,7 +82,7 @@ gboolean cleave_fit_walker_is_border (const CleaveFitWalker *walker, guint step)
  * CLEAVE_HALO_CARRY_NARROW differ from CLEAVE_HALO_CARRY. */
 gboolean cleave_fit_walker_overlaps_wide (const CleaveFitWalker *walker);
 
-/* Returns the number of nodes that all walks together have visited. */
+/* Returns the number of visits to nodes, summed over all walks. */
 guint64 cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker);
 
 /* The end and the tiling of the segments that a walk estimates. */

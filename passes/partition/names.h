@@ -5,8 +5,8 @@
 
 /* Names of the values that the graphs of one partition exchange. Different values get different
  * names, even if two values of the whole graph print the same name. (If the import makes two nodes
- * of one ONNX node, their results may print the same name.) build.h names inputs and outputs with
- * them. */
+ * of one ONNX node, their results may print the same name.) build.h gives these names to inputs and
+ * outputs. */
 typedef struct _CleavePartitionNames CleavePartitionNames;
 
 CleavePartitionNames *cleave_partition_names_new (void);

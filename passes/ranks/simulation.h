@@ -82,10 +82,10 @@ void cleave_replay_clear (CleaveReplay *replay);
  * thread. */
 gboolean cleave_replay_is_in_order (const CleaveSimulation *s);
 /* Gets the begin of the next node of a rank that runs nodes in the order of the placement. Returns
- * FALSE if acts or operands before the node are missing. */
+ * FALSE if an act before the node is not done, or if an operand is not there yet. */
 gboolean cleave_replay_find_next (const CleaveSimulation *s, guint rank, double *begin);
 /* Performs all acts that have become possible. */
 void cleave_replay_go_on (CleaveSimulation *s);
-/* Sends the remaining bytes of the large message whose rest may leave first. Returns FALSE if no
- * rest may leave at time `until` or earlier. */
+/* Sends the remaining bytes of one large message: the message whose remaining bytes may leave
+ * first. Returns FALSE if no remaining bytes may leave at time `until` or earlier. */
 gboolean cleave_replay_send_rest (CleaveSimulation *s, double until);

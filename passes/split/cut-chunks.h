@@ -8,7 +8,7 @@
  * cuts.c leaves out cuts with illegal chunks. With 8 rows in 3 chunks, the spans are [0, 3), [3, 6)
  * and [6, 8). */
 
-/* For extents up to this one, every number of chunks is listed. */
+/* The largest extent of a dimension for which every number of chunks is listed. */
 #define CLEAVE_CUT_MAX_ALL 512
 /* If a listed cut has at most this many chunks, every chunk is checked. If it has more, only a
  * sample is checked. Checking all of 512 chunks took half of the time of a search in a network of

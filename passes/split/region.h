@@ -50,9 +50,9 @@ typedef struct
   const CleaveRange *range; /* range of result 0 that the piece computes */
 } CleavePiece;
 
-/* A chunk as a strip. In a band, each strip reads pieces of earlier strips in the sequence, and
- * computes only rows that no earlier strip computes. Strips with the same `sequence` run at the
- * same time (halo policy exchange). */
+/* A strip: a chunk of a root in the sequence of a band. In a band, each strip reads pieces of
+ * earlier strips in the sequence, and computes only rows that no earlier strip computes. Strips
+ * with the same `sequence` run at the same time (halo policy exchange). */
 typedef struct
 {
   guint band, sequence; /* band of the strip, and its position in the order of strips */

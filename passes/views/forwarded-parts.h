@@ -6,7 +6,7 @@
 #include "forwarding.h"
 #include "strided-range.h"
 
-/* The key of a part that the forwarder has made: the value, and the window of it. */
+/* The key of a part that the forwarder has made: the strided range `window` of a value. */
 typedef struct
 {
   CleaveResult *value;
@@ -17,9 +17,9 @@ struct _CleaveForwarder
 {
   CleaveGraph *graph;
   const CleaveOp *slice, *assemble;
-  GHashTable *parts;       /* maps a CleaveForwardedPart to the CleaveResult that has its value */
-  GHashTable *joins;       /* maps a CleaveNode to its CleaveJoin; to NULL if it is not a join */
-  GQueue pending;          /* CleaveResult: Slices that may be read further up */
+  GHashTable *parts; /* maps a CleaveForwardedPart to the CleaveResult that has its value */
+  GHashTable *joins; /* maps a CleaveNode to its CleaveJoin; to NULL if it is not a join */
+  GQueue pending; /* CleaveResult: results of Slices that could read a value nearer to the inputs */
   GHashTable *stops;       /* set of CleaveNode: the forwarder does not read past these nodes */
   GHashTable *other_stops; /* set of CleaveNode, which the caller owns: the forwarder does not
                             * read past these nodes either; NULL: no such set */
@@ -33,8 +33,8 @@ gboolean cleave_forwarded_part_equal (gconstpointer a, gconstpointer b);
 /* Returns whether a part needs no Slice: it becomes a constant or a constant expression. */
 gboolean cleave_forwarded_part_is_constant (const CleaveResult *value,
                                             const CleaveStridedRange *window);
-/* Returns a part of the value, which is made once: the value itself, a constant, a constant
- * expression or a Slice. */
+/* Returns the part `window` of a value: the value itself, a constant, a constant expression or a
+ * Slice. Returns the same result for equal parts; a new node gets the name `name`. */
 CleaveResult *cleave_forwarded_part_get (CleaveForwarder *forwarder,
                                          CleaveResult *value,
                                          const CleaveStridedRange *window,

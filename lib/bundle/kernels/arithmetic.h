@@ -35,7 +35,7 @@ cleave_scale_float (int32_t x, int32_t bits)
   memcpy (&scale, &bits, sizeof scale);
   value = (float) x * scale + magic;
   memcpy (&bits, &value, sizeof bits);
-  return (bits < 0 ? 0 : bits) - magic_bits; /* the bits of a larger sum are a larger integer */
+  return (bits < 0 ? 0 : bits) - magic_bits; /* larger positive floats have larger bits */
 }
 #endif
 

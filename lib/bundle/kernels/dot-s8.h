@@ -130,8 +130,8 @@ dot_s8_both (const int8_t *w)
     s7 += b * v;                                                                                   \
   }
 
-/* Keeps loads behind this line. Otherwise, compilers load the weights of all steps at once, and
- * registers spill to the stack. */
+/* Keeps loads behind this line. Without this fence, compilers load the weights of all elements at
+ * once, and registers spill to the stack. */
 #ifdef __GNUC__
 #define DOT_S8_FENCE __asm__ volatile("" : : : "memory");
 #else
