@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Runs a graph on a trial's inputs and compares the outputs bit for bit, except that all NaNs are
- * equal. judge.c runs the graph with reference kernels first, and then in other ways, and compares
- * each run with the first one. peer.c writes the outputs to files. */
+/* Runs a graph on the inputs of a trial (a random model, trial.h) and compares the outputs bit for
+ * bit, except that all NaNs are equal. judge.c runs the graph with reference kernels first, and
+ * then in other ways, and compares each run with the first one. peer.c writes the outputs to files.
+ */
 
 #include <cleave/cleave.h>
 
@@ -21,15 +22,16 @@ GPtrArray *compare_run (const Trial *trial,
                         guint poison,
                         GString *what);
 gboolean compare_outputs (const Trial *trial, GPtrArray *got, GPtrArray *expected, GString *what);
-/* Returns (transfer full) the outputs of a model with a tail: runs its static part, which is
- * `graph`, and its dynamic part. Returns NULL as compare_run() does. */
+/* Returns (transfer full) the outputs of a model with a tail: a few last nodes with data-dependent
+ * shapes. Runs the static part, which is `graph`, and then the dynamic part. Returns NULL as
+ * compare_run() does. */
 GPtrArray *compare_run_tail (const Trial *trial,
                              const CleaveGraph *graph,
                              guint n_threads,
                              gboolean reference,
                              guint poison,
                              GString *what);
-/* Returns (transfer full) the outputs of a model whose inputs become constants, so that no shape of
- * the tail depends on data. Returns NULL if the import refuses the model because it is too much
- * work. */
+/* Returns (transfer full) the outputs of a model whose inputs become constants, so that no shape
+ * depends on data. Returns NULL if the import refuses to compute the constant nodes, because they
+ * take too much work. */
 GPtrArray *compare_fold_tail (const Trial *trial, GBytes *model);

@@ -24,9 +24,10 @@ typedef struct
   } ways[COUNT_WAYS];
 } Counts;
 
-/* Returns the index of an op in the tables. Ops that no table has share an index. */
+/* Returns the index of an op in `Counts.ops`. All ops without an entry in the tables of trial-ops.h
+ * have the index 0. */
 guint counts_op (const char *name);
 void counts_way (Counts *counts, const char *name, gboolean refused);
-/* Prints the counts as lines: a kind, a name and numbers, separated by tabs. The lines of several
- * runs can be added up. */
+/* Appends the counts to `out` as lines. A line is "total", "op" or "way", then a name, then
+ * numbers, separated by tabs. A reader can add up the lines of several runs. */
 void counts_print (const Counts *counts, GString *out);

@@ -30,8 +30,8 @@ typedef struct
   gboolean busy;     /* the worker is judging `seed` */
   gint64 cpu_before; /* microseconds of processor time at the start of the seed */
   gint64 wall_before;
-  gint64 cpu_seen, wall_seen; /* the largest processor time that the parent has seen, and the time
-                                 at which the parent saw it */
+  gint64 cpu_seen, wall_seen; /* largest processor time (microseconds) that the parent has seen, and
+                               * when the parent saw it */
   Verdict verdict;
   char message[4096];
   /* copies of the tapes of the graph and of the Way, valid while judge_way() runs */
@@ -43,8 +43,8 @@ typedef struct
 
 const char *verdict_name (Verdict verdict);
 void judge_tapes (guint64 seed, guint way, Tape *graph, Tape *of_way);
-/* Makes the graph of a seed and judges N_WAYS ways to compute it. */
+/* Makes the graph of a seed and judges N_WAYS ways to compute it. Returns the first bad verdict. */
 Verdict judge_seed (guint64 seed, Report *report);
-/* Judges a graph that is computed in one Way. The choices of the tape `graph` make the graph, and
- * the choices of the tape `way` make the Way. */
+/* Returns the verdict on a graph that is computed in one Way. The choices of the tape `graph` make
+ * the graph, and the choices of the tape `way` make the Way. */
 Verdict judge_way (Tape *graph, Tape *way, Report *report);

@@ -6,7 +6,7 @@
 
 #include <glib.h>
 
-/* Writes models of at most `max_nodes` nodes with inputs and the results of the reference
- * kernels, to be compared with another system. Files: N.onnx, N.json, and N.bin with the bytes
- * of all values. Returns 0 on success. */
+/* Writes models of the seeds `first` to `first` + `n` - 1, with at most `max_nodes` nodes each.
+ * Files of a seed S: S.onnx, S.json, and S.bin with the bytes of the inputs and of the results of
+ * the reference kernels. Returns 0 on success. */
 int peer_write (const char *folder, guint64 first, guint64 n, guint max_nodes);

@@ -20,7 +20,7 @@ typedef struct
   guint position;
   guint64 state;     /* state of the random generator, for new choices */
   gboolean replayed; /* the tape began with given choices; all further choices are 0 */
-  TapeCopy *copy;    /* copy of the choices for other processes; NULL: there is none */
+  TapeCopy *copy;    /* copy of the choices for other processes; NULL: no copy */
 } Tape;
 
 void tape_init (Tape *tape, guint64 seed);
@@ -29,5 +29,5 @@ void tape_clear (Tape *tape);
 /* Returns the next choice: a number from 0 to n - 1. */
 guint tape_draw (Tape *tape, guint n);
 gboolean tape_chance (Tape *tape, guint percent);
-/* Returns 64 random bits, from one choice. */
+/* Advances the random generator `state` by one step, and returns 64 random bits. */
 guint64 tape_next_random (guint64 *state);

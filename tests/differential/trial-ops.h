@@ -9,7 +9,7 @@
 extern const TrialOp trial_elementwise[], trial_windows[], trial_products[], trial_reductions[],
     trial_moves[], trial_indices[], trial_quantized[], trial_signal[], trial_recurrent[];
 
-/* Quantizes the last result if it is float32, and dequantizes it again. */
+/* If the last result is float32, adds nodes that quantize and dequantize the last result. */
 void trial_requantize (Trial *trial);
 /* Broadcasts `type` with the type `with`, as NumPy does. Returns FALSE if the types do not
  * broadcast. */

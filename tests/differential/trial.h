@@ -15,7 +15,7 @@
 #define TRIAL_MAX_RANK 8
 #define TRIAL_MAX_ATTRS 12
 
-/* Element types, with the numbers of the file format. */
+/* Element types; the numbers are those of ONNX's TensorProto.DataType. */
 enum {
   F32 = 1,
   U8 = 2,
@@ -67,13 +67,13 @@ typedef struct
 typedef struct
 {
   const char *name;
-  char kind; /* type of the attribute, one of the letters i f s I F t; capitals mean lists */
+  char kind; /* type of the attribute: i integer, f float, s string, t tensor; I and F are lists */
   gint64 i;
   double f;
   const char *s;
   gint64 *ints;
   float *floats;
-  guint n; /* length of a list; for 't', the index of the value that is the tensor */
+  guint n; /* length of a list; for 't', the index of the value that has the tensor's elements */
 } TrialAttr;
 
 typedef struct
@@ -148,7 +148,8 @@ TrialType type_make (guint element,
                      ...); /* the arguments after `rank` are the extents, each a gint64 */
 
 void add_image (Trial *trial);
-/* Returns an existing or a new value, with one of the types and a rank in this range. */
+/* Returns a value, existing or new, whose element type is in `set` and whose rank is in the range.
+ */
 guint use_any (Trial *trial, guint set, guint min_rank, guint max_rank);
 /* Returns a value of exactly this type: an existing value, a new input, or a new constant. */
 guint use_type (Trial *trial, const TrialType *type);
@@ -174,11 +175,11 @@ void set_string (Trial *trial, const char *name, const char *v);
 void set_ints (Trial *trial, const char *name, const gint64 *v, guint n);
 void set_floats (Trial *trial, const char *name, const float *v, guint n);
 void set_tensor (Trial *trial, const char *name, guint value);
-/* Adds the work of a node, in multiplications. */
+/* Adds `n` multiplications to the work of the trial, which is limited. */
 void add_work (Trial *trial, gint64 n);
 gboolean need (Trial *trial, gboolean what);
 
-/* How elements are generated. */
+/* Modes: the range of the random elements of a value, and whether they include NaN and infinity. */
 enum {
   MODE_SMALL,
   MODE_REAL,

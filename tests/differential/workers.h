@@ -20,7 +20,8 @@ typedef struct
 
 /* Judges all seeds of the plan in worker processes. Returns the number of seeds that failed. */
 guint workers_run (const Plan *plan);
-/* Judges a graph that is computed in one Way, in a process of its own. Frees both tapes. */
+/* Returns the verdict on a graph that one Way computes, in a new process. Frees `graph` and `way`.
+ */
 Verdict workers_judge (Report *report, Tape *graph, Tape *way, gint64 hang_after);
 /* Allocates a report in memory that child processes share. */
 Report *workers_new_report (void);

@@ -92,7 +92,7 @@ static const struct
     "export the model with `half_pixel`" },
   { "tf_half_pixel_for_nn with exclude_outside is not supported",
     "export the model with `half_pixel`" },
-  /* TensorFlow Lite */
+  /* The messages of lib/tflite begin here. */
   { "the operator is not supported",
     "convert the model without this operator: the page *TensorFlow Lite* lists the operators" },
   { "has the element type … of the schema, which is not supported",

@@ -12,7 +12,8 @@ typedef struct
   CleaveBundleModel *model;
   const char *op;
   guint seed;
-  guint first; /* index of the kernel of step 0 in the table of the compiled file */
+  guint first; /* index of the kernel of the bundle's first step in the table `test_kernels` of
+                * bundle/kernels.c */
   GPtrArray *inputs;
   CleaveTensor *result;
 } CleaveBundleCase;
@@ -20,7 +21,8 @@ typedef struct
 /* Makes a case of a random node. Returns NULL if a bundle cannot compute the node. */
 CleaveBundleCase *cleave_bundle_case_new (const CleaveRandomOp *maker, guint seed);
 void cleave_bundle_case_free (gpointer data);
-/* Copies between a dense tensor and memory of a bundle, whose channels are innermost. */
+/* Copies an image from the dense tensor to the memory of a bundle if `to_memory`, or back. In that
+ * memory, channels are innermost. */
 void cleave_bundle_case_copy_image (const CleaveResult *result,
                                     char *dense,
                                     char *memory,

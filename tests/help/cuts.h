@@ -13,11 +13,11 @@
 typedef struct
 {
   guint accepted, refused;
-  GHashTable *reasons; /* from the reason of a refusal, without numbers, to its count */
+  GHashTable *reasons; /* number of refusals (guint) by reason; a reason has no numbers */
 } CutDimension;
 
 /* Returns the CutDimensions of an op by the letter of the dimension; "*" for dimensions without a
  * letter. */
 GTree *cut_dimensions (const CleaveRandomOp *op);
-/* Returns the names of all ops that have a random node. */
+/* Returns the names of all ops of which random-ops.h can make a node. */
 GPtrArray *cut_ops (void);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Random nodes with values without elements, such as a Relu of shape 2x0x3. The suites
- * tests/ops/empty.c and op-properties.c split and run them. random-ops.h makes the node that is
- * changed. */
+/* Random nodes with an empty value, such as a Relu of shape 2x0x3. The suites tests/ops/empty.c and
+ * op-properties.c split and run them. empty-ops.c changes nodes that random-ops.h makes. */
 
 #include "random-ops.h"
 

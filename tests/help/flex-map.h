@@ -13,8 +13,8 @@ typedef struct
 {
   const char *key;
   double value;
-  char kind; /* 'i': an integer, 'b': a boolean, 'f': a float, '*': an offset of a float, 's': no
-                number but a text */
+  char kind; /* 'i': an integer, 'b': a boolean, 'f': a float, '*': a float that the map points to,
+              * 's': a text instead of a number */
 } FlexEntry;
 
 /* Appends the `width` lowest bytes of a number. */
@@ -25,7 +25,7 @@ flex_append (GByteArray *bytes, guint64 number, guint width)
     g_byte_array_append (bytes, &(guint8){ (guint8) (number >> (8 * i)) }, 1);
 }
 
-/* Appends an offset to a position before the end. */
+/* Appends the distance back from the end to the position `to`, as FlexBuffers store offsets. */
 static inline void
 flex_append_offset (GByteArray *bytes, guint to, guint width)
 {

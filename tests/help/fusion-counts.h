@@ -7,9 +7,9 @@
 
 #include "../../lib/runtime/program-private.h"
 
-/* Counts for an op, or for a pair of ops. `n`: pairs that could be fused. `n_fused`: pairs that
- * were fused. `n_possible_epilogue_ops`: pairs that could be fused in registers. `n_epilogue_ops`:
- * pairs that were fused in registers. */
+/* Counts of pairs of steps, for one op or for one pair of ops. `n`: pairs that could be fused.
+ * `n_fused`: fused pairs. `n_possible_epilogue_ops`: pairs that could be fused in registers.
+ * `n_epilogue_ops`: pairs fused in registers. */
 typedef struct
 {
   guint n, n_fused, n_possible_epilogue_ops, n_epilogue_ops;
@@ -18,8 +18,8 @@ typedef struct
 typedef struct
 {
   FusionCount all;
-  GHashTable *pairs, *heads, *consumers; /* FusionCount: by names of both ops, by name of the first
-                                            op, by name of the second op */
+  GHashTable *pairs, *heads, *consumers; /* maps to FusionCount, from the names of both ops, the
+                                          * name of the first op, and the name of the second op */
 } FusionCounts;
 
 void fusion_counts_init (FusionCounts *counts);
@@ -28,6 +28,6 @@ void fusion_counts_clear (FusionCounts *counts);
  * are fused with it. */
 void fusion_count (FusionCounts *counts, const CleaveProgram *program);
 /* Prints the counts. Asserts that at least one step of each frequent op, and of each frequent pair
- * of ops, was fused. If some steps could be fused in registers, also asserts that at least one step
- * was. */
+ * of ops, was fused. If a pair of ops could be fused in registers, also asserts that at least one
+ * step was fused in registers. */
 void fusion_counts_assert (const FusionCounts *counts);

@@ -46,8 +46,8 @@ conv (
   return y;
 }
 
-/* Returns a graph with a pooling of 3x7x8x4. With `n_results` 2, the second result has the indices.
- */
+/* Returns a graph with a MaxPool of 3x7x8x4. If `n_results` is 2, result 1 has the indices of
+ * maxima. */
 static inline CleaveGraph *
 pool_graph (guint n_results)
 {
@@ -78,7 +78,7 @@ read_by (CleaveGraph *graph, const char *node)
   return cleave_node_get_name (cleave_result_get_node (cleave_operand_get_result (operand)));
 }
 
-/* The functions below make the tilings of requests. */
+/* The functions below return tilings, the arguments of cleave_split_node(). */
 
 static inline CleaveTiling *
 chunks (const char *dims, gint64 a)
@@ -94,8 +94,8 @@ chunks2 (const char *dims, gint64 a, gint64 b)
   return cleave_tiling_by_num_chunks (dims, counts, 2);
 }
 
-/* A split under test: the graph has the same bits before the split, after it, and after a clean-up.
- */
+/* A graph under test, random inputs, and the outputs before the graph was split. check_equal()
+ * asserts that the graph still computes these outputs. */
 typedef struct
 {
   CleaveGraph *graph;
@@ -164,7 +164,7 @@ assert_split (const CleaveSplitReport *report, const char *node, const char *exp
   ck_assert_str_eq (got, expected);
 }
 
-/* Asserts that the request is an error, and that nothing changes. */
+/* Asserts that splitting `node` fails with `message`, and does not change the graph. */
 static inline void
 assert_wrong (CleaveGraph *graph, const char *node, CleaveTiling *by, const char *message)
 {

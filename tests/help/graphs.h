@@ -45,6 +45,6 @@ GPtrArray *cleave_random_inputs (const CleaveGraph *graph, guint32 seed, gboolea
 int cleave_compare_outputs (const GPtrArray *a, const GPtrArray *b);
 /* Returns the number of nodes of this op. */
 guint cleave_count_nodes (const CleaveGraph *graph, const char *op);
-/* Returns "conv.0 0:1,0:2 conv.1 ...", or "refused: ..." for a node that was not split; NULL if
- * the report does not have the node. */
+/* Returns the pieces and their ranges, "conv.0 0:1,0:2 conv.1 ...", or "refused: " and the reason.
+ * Returns NULL if the report does not have the node. */
 char *cleave_describe_split (const CleaveSplitReport *report, const char *node);

@@ -7,9 +7,9 @@
 
 #include <cleave/cleave.h>
 
-/* Returns a graph of about `n_nodes` nodes of all kinds that place values in each other's
- * memory: element-wise ops, joins, views, reshapes, convolutions, products; with several inputs
- * and outputs. The same seed gives the same graph. */
+/* Returns a graph of about `n_nodes` nodes. Many of the nodes place values in the memory of other
+ * values: element-wise ops, joins, views, reshapes. Others are convolutions and products. The graph
+ * has several inputs and outputs. The same seed gives the same graph. */
 CleaveGraph *random_graph (guint32 seed, guint n_nodes);
 /* Returns a graph of random_graph (), or a graph of any ops, after a pipeline has cleaned it up and
  * split it. */

@@ -54,8 +54,8 @@ pick_extent (GRand *rand, gint64 reach, gint64 pads)
   return MAX (reach - pads, 1) + pick (rand, 0, 5);
 }
 
-/* Returns the shape of one operand: some batch dimensions, each whole or broadcast, then the
- * matrix. */
+/* Returns the shape of an operand: some of the batch dimensions, each with its extent in `batch` or
+ * with extent 1, and then the matrix. */
 static inline CleaveShape
 pick_stack (GRand *rand, const CleaveInts *batch, gint64 rows, gint64 columns)
 {

@@ -7,8 +7,8 @@
 
 #include <cleave/cleave.h>
 
-/* Data of reduced_differs(). That function is a CleaveReduceTest: it returns whether the graph
- * computes other bits after a pipeline, or is not valid after it. */
+/* Data of reduced_differs(), a CleaveReduceTest. reduced_differs() returns TRUE if a pipeline
+ * changes the bits that the graph computes, or makes the graph invalid. */
 typedef struct
 {
   guint32 seed;          /* seed of the inputs */

@@ -21,7 +21,7 @@ GPtrArray *run_program (CleaveProgram *program, const CleaveGraph *graph, const 
 /* Returns the statistics of a program of the graph for `n_threads` threads. */
 CleaveProgramStats run_get_stats (const CleaveGraph *graph, guint n_threads);
 
-/* Build graphs without error handling: an error fails the test. Values are float32. */
+/* The functions below build graphs of float32 values. An error fails the test. */
 CleaveResult *run_input (CleaveGraph *graph, const CleaveShape *shape);
 CleaveResult *run_constant (CleaveGraph *graph, const CleaveShape *shape, guint32 seed);
 CleaveResult *run_add (CleaveGraph *graph,
@@ -39,8 +39,8 @@ CleaveResult *run_conv (
     CleaveGraph *graph, CleaveResult *x, gint64 n_channels, gint64 kernel, CleaveLayout layout);
 /* Adds a 3x3 depthwise convolution. */
 CleaveResult *run_depthwise (CleaveGraph *graph, CleaveResult *x);
-/* run_normalize_by() adds a BatchNormalization with constants, some of which are negative. Its
- * operand `variance` need not be constant. */
+/* run_normalize_by() adds a BatchNormalization with random constants, of both signs. Only the
+ * operand `variance` may be a value that is not constant. */
 CleaveResult *run_normalize_by (CleaveGraph *graph, CleaveResult *x, CleaveResult *variance);
 CleaveResult *run_normalize_for_good (CleaveGraph *graph, CleaveResult *x);
 CleaveResult *run_slice (CleaveGraph *graph, CleaveResult *x, CleaveRange range);

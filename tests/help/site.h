@@ -14,7 +14,7 @@ typedef struct
   const CleaveOp *record; /* record of an op that no graph contains; NULL: the record is found by
                              the name `op` */
   gconstpointer attrs;
-  guint n_operands, n_results; /* number of results; 0 means 1 */
+  guint n_operands, n_results; /* `n_results` 0 means one result */
   CleaveTensorType operands[9];
   guint constants; /* bit mask of the operands that are constants */
   guint sliced; /* bit mask of the operands that are slices of larger values along `sliced_dim` */
@@ -23,9 +23,9 @@ typedef struct
                       operands of rank 3 or more, dimension 1 is innermost */
   guint broadcast; /* bit mask of the operands with one element along their last dimension */
   gboolean y_row_major;
-  gint64 gap; /* unused elements at the end of each row, plane and so on of operands and results */
-  gint64 y_gap; /* unused elements at the end of each row, plane and so on of results, added to
-                   `gap` */
+  gint64 gap;   /* unused elements after each row, plane and higher slice of operands and results */
+  gint64 y_gap; /* unused elements after each row, plane and higher slice of results, in addition to
+                 * `gap` */
   /* the result overwrites operand 0, which is not constant and has the same type */
   gboolean in_place;
   gboolean special; /* operands hold infinities, NaNs and zeros of both signs, and any bytes */

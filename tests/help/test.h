@@ -10,9 +10,8 @@
 
 #include "dump.h"
 
-/* Number of trials of a random test: n, or with a sanitizer or in an emulator a quarter of n.
- * There, a trial takes ten times as long, and the first quarter of the trials finds the same
- * errors. */
+/* Number of trials of a random test: n, or a quarter of n with a sanitizer or in an emulator, which
+ * make a trial ten times slower. The first quarter of the trials finds the same errors. */
 #define CLEAVE_TRIALS(n) (CLEAVE_SANITIZED || CLEAVE_EMULATED ? ((n) + 3) / 4 : (n))
 
 /* An assertion for long loops: it does nothing if the condition holds, while each assertion of

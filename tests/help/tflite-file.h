@@ -55,8 +55,8 @@ typedef struct
 {
   guint field;
   char kind; /* 'b': a byte, 'i': 32 bits with a sign, 'f': a float, 's': the text of the operator;
-              * 'c', the only kind of a custom operator: the options are the data of tensor `value`;
-              * 0: no more fields */
+              * 'c': the data of tensor `value` (custom operators have one option, of this kind); 0:
+              * no more fields */
   double value;
 } TfliteOption;
 
@@ -76,7 +76,7 @@ typedef struct
   const TfliteOperator *operators;
   guint n_operators;
   gint inputs[4], n_inputs, outputs[4], n_outputs;
-  guint n_listed; /* how many times the vector of operators has operator 0; 0 means once */
+  guint n_listed; /* how many operators of the file equal operator 0; 0 means 1 */
 } TfliteGraph;
 
 /* Writes a file of one subgraph. Each operator has an operator code of its own. */

@@ -8,13 +8,13 @@
 #include <cleave/cleave-mpi.h>
 #include <cleave/cleave.h>
 
-/* A stream of runs alternates between this many programs. */
+/* Number of programs that take turns in a stream of runs. */
 #define N_LANES 3
 
 extern int rank, n_ranks;
 
-/* Numbers of calls of MPI_Start(), and of reads of another process's memory, that succeed before
- * further ones fail. */
+/* Numbers of MPI_Start() calls, and of reads of another process's memory, that still succeed. All
+ * later calls or reads fail. */
 extern gint starts_left, reads_left;
 
 /* Aborts all ranks, with a message, if `good` is FALSE. */

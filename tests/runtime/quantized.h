@@ -104,8 +104,8 @@ dequantized_weights (CleaveGraph *graph, CleaveShape shape, guint32 seed)
   return run_add (graph, "DequantizeLinear", operands, 3, &attrs);
 }
 
-/* A network in two forms: of integer ops (QLinearConv), and of float ops between DequantizeLinear
- * and QuantizeLinear. */
+/* The functions below make a network in two forms: of integer ops (QLinearConv), and of float ops
+ * between DequantizeLinear and QuantizeLinear. */
 
 #define ROWS 60
 

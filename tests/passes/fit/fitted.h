@@ -79,9 +79,9 @@ assert_holds (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 budget
   ck_assert_msg (cleave_compare_outputs (whole, lapped) < 0, "seed %u", seed);
 }
 
-/* Finds a plan for a budget of `asked` bytes, and checks it with assert_holds(). If no plan meets
- * the budget, the message must name a smallest budget of at most `least` bytes. The plan for that
- * budget is checked instead. */
+/* Finds a plan for a budget of `read` bytes, and checks it with assert_holds(). If no plan meets
+ * the budget, the message must name a smallest budget of at most `least` bytes. The function then
+ * checks the plan for that smallest budget instead. */
 static inline void
 assert_reported (const CleaveGraph *graph, gint64 read, gint64 least, guint32 seed)
 {
@@ -103,7 +103,7 @@ assert_reported (const CleaveGraph *graph, gint64 read, gint64 least, guint32 se
 }
 
 /* Asserts that there is a plan for the smallest possible budget, but none for one byte less.
- * Returns that budget in bytes. */
+ * Returns the smallest budget in bytes. */
 static inline gint64
 assert_least (const CleaveGraph *graph, guint32 seed)
 {

@@ -21,8 +21,8 @@ typedef struct
 {
   CleaveMessagePlace from, to;
   gboolean is_sent, is_expected, is_there;
-  gboolean is_late; /* TRUE: the message is copied when a rank waits for it; FALSE: as soon as it is
-                       sent and expected */
+  gboolean is_late; /* TRUE: the message is copied when a rank waits for the message; FALSE: when
+                     * the message is sent and the receiver expects the message */
   guint n_sent, n_received;
 } Letter;
 
@@ -37,7 +37,7 @@ typedef struct
 } Mail;
 
 /* Copies elements from a place to dense memory, or from dense memory to the place if `back`.
- * Returns the end of the dense memory that was copied. */
+ * Returns the address after the copied elements in the dense memory. */
 static inline char *
 copy_place (const CleaveMessagePlace *place, guint n_loops, char *data, char *dense, gboolean back)
 {
