@@ -2,17 +2,17 @@
 #pragma once
 
 /* Lines in the doc string of a node that carry information for which ONNX has no attribute. Each
- * line begins with a word that identifies it, for example "cleave: winograd 0 1". winograd.c and
- * resize-part.c write such lines during the export and read them during the import. */
+ * line begins with a word that identifies the line, for example "cleave: winograd 0 1". winograd.c
+ * and resize-part.c write such lines during the export and read them during the import. */
 
 #include <glib.h>
 
-/* Returns the text after `word` in the line that begins with it, up to the end of the doc string.
- * Returns NULL if no line begins with the word. */
+/* Returns the text after `word` in the line that begins with `word`, up to the end of the doc
+ * string. Returns NULL if no line begins with `word`. */
 const char *cleave_doc_line_find (const char *doc, const char *word);
 /* Returns the doc string `doc`, which may be NULL, with a line appended that consists of `word` and
  * `text`. The caller frees the result. */
 char *cleave_doc_line_append (const char *doc, const char *word, const char *text);
-/* Returns the doc string without the line that begins with `word`. Returns NULL if no text remains.
- * The caller frees the result. */
+/* Returns the doc string without the line that begins with `word`. Returns NULL if the line is all
+ * of the text. The caller frees the result. */
 char *cleave_doc_line_remove (const char *doc, const char *word);

@@ -19,14 +19,14 @@ typedef struct
 typedef struct
 {
   char *text;                        /* such as "optional(seq(float32))" */
-  gboolean is_optional, is_sequence; /* whether the value may be absent, and whether it may have
-                                      * any number of tensors */
-  CleaveTensorType tensor;           /* declared type of the tensors, with -1 for a free extent; an
-                                      * undeclared shape is one free extent */
+  gboolean is_optional, is_sequence; /* the value may be absent; the value may have any number of
+                                      * tensors */
+  CleaveTensorType tensor;           /* declared type of the tensors; -1: a free extent. Without a
+                                      * declared shape, the shape is one free extent */
 } CleaveOnnxListType;
 
-/* The dynamic part of a model. The dynamic part does not change after the import, so that copies of
- * a graph share it. */
+/* The dynamic part of a model. No function changes it after the import, so copies of a graph share
+ * it. */
 struct _CleaveOnnxDynamic
 {
   GArray *nodes;     /* CleaveOnnxDynamicNode, in the order of a run; the array owns the texts */
@@ -46,12 +46,12 @@ struct _CleaveOnnxDynamic
 };
 
 CleaveOnnxDynamic *cleave_onnx_dynamic_new (void);
-/* Adds a node after the nodes so far. Copies the texts of `node`. */
+/* Appends a node to the nodes of the dynamic part. Copies the texts of `node`. */
 void cleave_onnx_dynamic_add_node (CleaveOnnxDynamic *dynamic,
                                    const CleaveOnnxDynamicNode *node,
                                    gint64 opset);
 void cleave_onnx_dynamic_add_constant (CleaveOnnxDynamic *dynamic,
                                        const char *name,
                                        CleaveTensor *tensor);
-/* Returns the highest opset of all nodes. */
+/* Returns the highest opset of all nodes of the dynamic part. */
 gint64 cleave_onnx_dynamic_get_opset (const CleaveOnnxDynamic *dynamic);

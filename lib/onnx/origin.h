@@ -19,8 +19,8 @@
 /* suffix of the name of a Concat that computes a part of an Assemble, if one Concat is not enough
  */
 #define CLEAVE_ONNX_PART ".part"
-/* suffix of the name of an input's value after a Reshape whose list hides the shape until the model
- * runs */
+/* suffix of the name of a reshaped input. The Reshape keeps the shape, but its shape operand is
+ * known only at run time, so a runtime cannot plan with the shape */
 #define CLEAVE_ONNX_SHAPED ".shaped"
 
 /* The origin of a graph. Copies of a graph share it. */
@@ -42,8 +42,8 @@ typedef struct
 } CleaveOnnxOrigin;
 
 CleaveOnnxOrigin *cleave_onnx_origin_new (const Onnx__ModelProto *model);
-/* Copies an origin. The copy has doc strings of nodes of its own, and shares all other fields,
- * which must not change. */
+/* Copies an origin. The copy has its own table of the doc strings of nodes, and shares all other
+ * fields with the original. No function may change a shared field. */
 CleaveOnnxOrigin *cleave_onnx_origin_copy (const CleaveOnnxOrigin *origin);
 /* Adds a warning about the model. Takes ownership of the text. */
 void cleave_onnx_origin_take_warning (CleaveOnnxOrigin *origin, char *text);
@@ -58,8 +58,9 @@ void cleave_onnx_origin_add_operand (CleaveOnnxOrigin *origin,
                                      const char *node,
                                      const char *attr,
                                      const char *name);
-/* For an attribute that was a constant operand in the file, such as the axes of a Squeeze: returns
- * the name of the constant. Returns NULL otherwise. */
+/* Returns the name of the constant from which the import read attribute `attr` of node `node`, such
+ * as the axes of a Squeeze. Returns NULL if the attribute was not a constant operand in the
+ * file. */
 const char *
 cleave_onnx_origin_get_operand (const CleaveOnnxOrigin *origin, const char *node, const char *attr);
 /* Adds an entry to the metadata of a model. */

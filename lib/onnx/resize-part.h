@@ -3,8 +3,8 @@
 
 /* Describes a piece of a Resize by a fractional factor. ONNX has no node for such a piece.
  * export/resize-part.c writes it as a matrix product or a Gather for each dimension, and describes
- * it in a line of the last node's doc string. From that line, the import makes the piece again in
- * place of these nodes. */
+ * it in a line of the last node's doc string. The import reads that line and replaces these nodes
+ * by the piece. */
 
 #include "../ir/op.h"
 

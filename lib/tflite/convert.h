@@ -3,13 +3,14 @@
 
 /* The functions that convert.c lists in its table, one for each operator. Such a function reads the
  * operands and options of the current operator, adds nodes, and sets the operator's outputs. Most
- * of them are in the files convert-*.c, and use the functions of import.h and quantization.h. */
+ * of these functions are in the files convert-*.c, and use the functions of import.h and
+ * quantization.h. */
 
 #include "quantization.h"
 
-/* Facts about a convolution or product: indices of the inputs x and w, and the dimension of w that
- * holds the channels of the result. Also the index of the options field that names the activation,
- * and whether the operator is FULLY_CONNECTED. */
+/* Facts about a convolution or product. `x` and `w` are indices of inputs. `axis` is the dimension
+ * of w that holds the channels of the result. `activation` is the index of the options field that
+ * names the activation. `is_product` tells whether the operator is FULLY_CONNECTED. */
 typedef struct
 {
   guint x, w;
@@ -35,13 +36,14 @@ gboolean cleave_tflite_add_weights_zero (CleaveTfliteImport *import,
                                          const CleaveTfliteTensor *tensor,
                                          CleaveTfliteConvParts *parts,
                                          GError **error);
-/* Sets all other operands and attributes in `parts`, after the caller has set x, w and bias. */
+/* Sets the operands and attributes in `parts` other than x, w and bias, which the caller has
+ * set. */
 gboolean cleave_tflite_read_conv_parts (CleaveTfliteImport *import,
                                         const CleaveTfliteConvInputs *inputs,
                                         CleaveTfliteConvParts *parts,
                                         GError **error);
 
-/* Sets the pads of a transposed convolution for which the result has the extents of output 0. The
+/* Sets the pads of a transposed convolution so that its result has the extents of output 0. The
  * caller has set the layout and the strides in `attrs`. `kernel` has the window's extent for each
  * stride. With SAME (`padding` 0), the sum of the pads is (in - 1) * stride + (kernel - 1) *
  * dilation + 1 - out. */

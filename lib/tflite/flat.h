@@ -38,8 +38,8 @@ typedef struct
 void cleave_flat_init (CleaveFlat *flat, const guint8 *data, gsize n_bytes);
 /* Sets `root` to the table to which the first four bytes of the file point. */
 gboolean cleave_flat_root (CleaveFlat *flat, CleaveFlatTable *root, GError **error);
-/* Makes `found` refer to field `field` of a table, which is itself a table. If the field is absent,
- * `found` is an absent table. */
+/* Makes `found` refer to the table in field `field` of `table`. If the field is absent, `found` is
+ * an absent table. */
 gboolean cleave_flat_get_table (const CleaveFlatTable *table,
                                 guint field,
                                 CleaveFlatTable *found,

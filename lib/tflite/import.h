@@ -217,8 +217,8 @@ gboolean cleave_tflite_read_scale (const CleaveTfliteTensor *tensor,
 /* Checks that input `i` and output 0 have the same scale and zero point, as operators that only
  * move integers need. Sets the error if not. */
 gboolean cleave_tflite_check_same_scale (CleaveTfliteImport *import, guint i, GError **error);
-/* Returns input `i` for a float operator: if it has 8-bit weights, dequantizes them; otherwise
- * returns `w`, its value. */
+/* Returns the weights for a float operator. `w` is the value of input `i`. If the weights are 8-bit
+ * integers, dequantizes them; otherwise returns `w`. */
 CleaveResult *
 cleave_tflite_float_weights (CleaveTfliteImport *import, guint i, CleaveResult *w, GError **error);
 

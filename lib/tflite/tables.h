@@ -6,8 +6,8 @@
 
 #include "convert.h"
 
-/* The parameters of a function: its scales, and constants for rules. Each rule reads only some
- * constants. */
+/* The parameters of a function: its scales, and constants for the rule that computes it
+ * (CleaveTfliteRule). Each rule reads only some of the constants. */
 typedef struct
 {
   CleaveTfliteScale x, y;

@@ -8,24 +8,26 @@
 
 /* Returns the inputs or outputs of a case: the tensors of files kind_0, kind_1 and so on. */
 GPtrArray *golden_read_tensors (const char *folder, const char *kind, GError **error);
-/* Imports the model. The inputs with `is_fixed` become constants with the values of the test. */
+/* Imports the model. Each input i with `is_fixed[i]` becomes a constant with the input's value in
+ * the test. */
 CleaveGraph *golden_import (GBytes *bytes,
                             const GPtrArray *inputs,
                             const gboolean *is_fixed,
                             gboolean dynamic,
                             GError **error);
-/* Imports the model unmodified. If that fails, makes the inputs whose values the import needs
- * constants with the values of the test. Removes these inputs from `inputs`, and sets
- * `any_fixed`. */
+/* Imports the model unmodified. If that fails, imports the model again: inputs whose values the
+ * import needs become constants with their values in the test. Removes these inputs from `inputs`,
+ * and sets `any_fixed`. */
 CleaveGraph *
 golden_import_somehow (GBytes *bytes, GPtrArray *inputs, gboolean *any_fixed, GError **error);
 /* Returns the model with a Compress behind each input. The condition of each Compress is a further
  * input whose elements are TRUE, so it keeps all rows and all shapes depend on data. Adds tensors
  * for the conditions to `inputs`. Returns NULL if the model lists weights as inputs. */
 GBytes *golden_make_dynamic (GBytes *bytes, GPtrArray *inputs);
-/* Returns the first difference that exceeds the tolerance as text, or NULL. */
+/* Returns a text about the first difference that exceeds the tolerance; NULL if there is none. */
 char *golden_compare (CleaveTensor *got, CleaveTensor *want);
-/* Returns the first mistake in the outputs as text, or NULL. */
+/* Runs the graph. Returns a text about the first mistake in the outputs; NULL if there is none. */
 char *golden_run (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs);
-/* Asserts the same bits after export and import. Returns the first mistake as text, or NULL. */
+/* Runs the graph before and after export and import, and compares the bits. Returns a text about
+ * the first mistake; NULL if there is none. */
 char *golden_run_again (const CleaveGraph *graph, GPtrArray *inputs);

@@ -7,6 +7,6 @@
 #include "models.h"
 
 /* Imports the model of a case with a dynamic part, runs it, and compares the outputs with the files
- * of the case. Also compares with the bits of a run after export and import. Returns the first
- * mistake as text, or NULL. */
+ * of the case. Also exports and imports the model, and compares the bits of both runs. Returns a
+ * text about the first mistake; NULL if there is none. */
 char *golden_run_values (GBytes *bytes, const char *folder);

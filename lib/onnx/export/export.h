@@ -15,8 +15,8 @@
 #include "../origin.h"
 #include "../tensor-proto.h"
 
-/* A choice: all Wheres of the graph with the same scalar condition. The file has one If for them
- * (branches.c). */
+/* A choice: all Wheres of the graph with the same scalar condition. branches.c writes these Wheres
+ * as one If. */
 typedef struct _CleaveOnnxChoice CleaveOnnxChoice;
 
 /* The state of one export. The pool is freed only with the export, so every name in the pool stays
@@ -55,8 +55,9 @@ typedef struct
                   * then, 1: else); 0: the node is in no branch */
   GPtrArray *operands, *results;    /* names of the operands and results of the node that the
                                      * exporter writes now */
-  GPtrArray *iterations;            /* char *: where the exporter adds the names of nodes that
-                                     * become part of a Loop; NULL: nowhere */
+  GPtrArray *iterations;            /* char *: the list to which the exporter adds the names of
+                                     * nodes that become part of a Loop; NULL: the caller needs no
+                                     * names */
   gboolean is_hidden;               /* whether the file leaves out the shapes of inner values
                                      * (hide.c) */
   const CleaveOnnxDynamic *dynamic; /* the dynamic part of the model; NULL: none */
@@ -66,8 +67,8 @@ typedef struct
                                      * the file */
 } CleaveOnnxExport;
 
-/* For inputs with default values. The first function names the inputs, and must come before outputs
- * are named and constants are written. The second function writes the inputs. */
+/* Name and write the inputs with default values. Call cleave_onnx_name_defaults() before the export
+ * names outputs and writes constants. */
 void cleave_onnx_name_defaults (CleaveOnnxExport *export);
 void cleave_onnx_export_defaults (CleaveOnnxExport *export);
 /* Returns whether `name` is the name of an input with a default value. */
@@ -75,7 +76,7 @@ gboolean cleave_onnx_is_default (const CleaveOnnxExport *export, const char *nam
 
 /* Write the dynamic part of the model, in these steps:
  * - begin unpacks the dynamic part;
- * - reserve marks the names of its values as used;
+ * - reserve marks the names of the dynamic part's values as used;
  * - export writes its nodes behind the static part, and the outputs of the model;
  * - end frees the dynamic part. */
 gboolean cleave_onnx_begin_export_dynamic (CleaveOnnxExport *export, GError **error);
@@ -99,13 +100,13 @@ GHashTable *cleave_onnx_find_packed (const CleaveGraph *graph);
 
 /* The functions below find the opset of the file, and the differences between opsets. */
 
-/* The first function returns the lowest opset, at least CLEAVE_ONNX_OPSET, that has every op of a
- * graph. The second returns the lowest IR version that a file with an opset may state. */
+/* The first function returns the lowest opset, at least CLEAVE_ONNX_OPSET, that has every op of the
+ * graph. The second returns the lowest IR version that a file of the opset may state. */
 guint cleave_onnx_find_opset (const CleaveGraph *graph);
 gint64 cleave_onnx_ir_version (guint opset);
 
-/* A change of an attribute in an opset after CLEAVE_ONNX_OPSET, whose attributes our op records
- * have. */
+/* A difference between opsets: a change of an attribute in an opset after CLEAVE_ONNX_OPSET. The op
+ * records describe the attributes of CLEAVE_ONNX_OPSET. */
 typedef struct
 {
   const char *op, *attr;
@@ -115,7 +116,8 @@ typedef struct
   const char *const *words; /* new names of the values of an enum; NULL: unchanged */
 } CleaveOnnxChange;
 
-/* Returns how an attribute of `op` has changed up to `opset`; NULL: it has not changed. */
+/* Returns the change of the attribute `attr` of `op` that a file of opset `opset` needs; NULL:
+ * none. */
 const CleaveOnnxChange *
 cleave_onnx_find_change (guint opset, const CleaveOp *op, const CleaveAttr *attr);
 
@@ -147,9 +149,8 @@ Onnx__ValueInfoProto *cleave_onnx_info_new (const CleaveOnnxExport *export,
                                             const char *name,
                                             const CleaveTensorType *type);
 
-/* Frees the parts of nodes that are not in the pool: attributes and unknown fields.
- * cleave_onnx_free_nodes() frees these parts of all nodes of a graph, and removes the nodes.
- */
+/* Free attributes and unknown fields, the parts of nodes that are not in the pool.
+ * cleave_onnx_free_nodes() frees these parts of all nodes of a graph, and removes the nodes. */
 void cleave_onnx_free_nodes (Onnx__GraphProto *graph);
 void cleave_onnx_free_attributes (Onnx__NodeProto *node);
 /* Replaces repeated runs of nodes by Loops (loops.c). Call this function after all nodes are
@@ -175,8 +176,8 @@ Onnx__GraphProto *cleave_onnx_add_graph (Onnx__NodeProto *node, const char *name
 
 /* Writes one field of `attrs`, which `attr` describes, as an attribute of the node. */
 void cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs);
-/* Write a field of `attrs` that ONNX has as an operand: the first function returns whether to omit
- * the operand, the second returns its value. */
+/* Write an attribute of our op that ONNX has as an operand, from its field in `attrs`. The first
+ * function returns whether to omit the operand; the second returns the operand's value. */
 gboolean cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs);
 CleaveTensor *
 cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gconstpointer attrs);
@@ -200,8 +201,8 @@ cleave_onnx_add_named (CleaveOnnxExport *export, const char *name, CleaveTensor 
 /* Adds a constant with a list of integers, as cleave_onnx_add_small() does. Returns its name. */
 const char *
 cleave_onnx_add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n);
-/* Makes later calls of cleave_onnx_add_named() reuse the initializer `name` if the name and the
- * contents are the same. Does nothing for a tensor above 4 KiB. */
+/* Makes later calls of cleave_onnx_add_named() reuse the initializer `name` if `name` and the
+ * contents of `tensor` are the same. Does nothing for a tensor above 4 KiB. */
 void cleave_onnx_share_small (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
 /* Gives names to all constants that are used, and writes them. Bytes that several constants share
  * are written once. */
@@ -225,9 +226,9 @@ void cleave_onnx_export_indices (CleaveOnnxExport *export,
                                  const char *from,
                                  const char *to);
 /* Converts the indices that a MaxUnpool reads to the form that ONNX needs, and returns the name of
- * the new value. In ONNX, an index is a position in the value that a MaxPool pooled to the node's
- * operand. The graph of a split may have positions in a larger value. Returns NULL if the node is
- * another op or its indices need no change. */
+ * the new value. In ONNX, an index is a position in the operand of a MaxPool. After a split, an
+ * index of our graph may be a position in a larger value. Returns NULL if the node is another op,
+ * or if its indices need no change. */
 const char *cleave_onnx_export_local_indices (CleaveOnnxExport *export, const CleaveNode *node);
 /* Writes a piece of a Resize by a fractional factor, as a matrix product or a Gather for each
  * dimension. */
@@ -239,8 +240,8 @@ cleave_onnx_export_custom (CleaveOnnxExport *export, const CleaveNode *node, GEr
 /* Sets the error of a node whose op has no form in ONNX. Returns FALSE. */
 gboolean cleave_onnx_export_refuse (const CleaveNode *node, GError **error);
 /* Decides which nodes become branches of Ifs. Returns the nodes (CleaveNode) in an order in which
- * they can be written. The first Where of an If stands for the whole If in this order. Returns NULL
- * on error. */
+ * they can be written. In this order, the first Where of each choice stands for the whole If.
+ * Returns NULL on error. */
 GPtrArray *cleave_onnx_export_order (CleaveOnnxExport *export, GError **error);
 /* Writes a whole If. `first` is the first Where of its choice. */
 gboolean

@@ -18,15 +18,15 @@
 
 /* The order in which nodes are searched for repeats.
  *
- * AS_READ puts each node right before its first reader, from the outputs up. If later nodes also
- * read a Slice or a Concat, this node comes after all strips.
+ * AS_READ puts each node right before its first reader, from the outputs up. A Slice or a Concat
+ * that nodes after the strips also read comes after all strips.
  *
  * AS_THEY_STAND keeps the order of the file, except that a Slice or a Concat moves to its first
  * reader. The strips are adjacent only if they are adjacent in the graph. */
 typedef enum { CLEAVE_ONNX_AS_READ, CLEAVE_ONNX_AS_THEY_STAND } CleaveOnnxOrder;
 
-/* The nodes and the values of a file, each with numbers of their own. Nodes are numbered in an
- * order in which operands come before their readers. */
+/* The nodes and the values of a file. Each node and each value has a number: its index in the
+ * arrays below. Nodes are in an order in which operands come before their readers. */
 typedef struct
 {
   CleaveOnnxExport *export;
@@ -47,7 +47,7 @@ typedef struct
                  * operands (other than constants) and in the begins of Slices */
 } CleaveOnnxList;
 
-/* The origin of an operand of a node in an iteration. */
+/* The source of an operand of a node in an iteration. */
 typedef struct
 {
   gboolean is_made; /* TRUE: a result of this or an earlier iteration; FALSE: a value from
@@ -64,8 +64,8 @@ typedef struct
   guint node, result;
   guint lag;      /* largest distance, in iterations, from the iteration that computes the result
                    * to one that reads it */
-  guint first[8]; /* initial values: first[k] is the value that takes the place of the result k +
-                   * 1 iterations before iteration 0 */
+  guint first[8]; /* initial values: in iteration i, first[k] stands for the result of iteration i -
+                   * k - 1 if that iteration does not exist */
 } CleaveOnnxState;
 
 #define CLEAVE_ONNX_MAX_LAG 8
@@ -74,7 +74,7 @@ typedef struct
 typedef struct
 {
   guint node, result;
-  guint reader; /* number of the node of this Concat */
+  guint reader; /* number of the node of the Concat */
   guint input;  /* index of the Concat's operand that is the result of iteration 0 */
 } CleaveOnnxStack;
 

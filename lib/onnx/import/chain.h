@@ -15,25 +15,25 @@
 
 struct CleaveOnnxChain
 {
-  gboolean is_open;    /* whether the node that is read may start a chain or join it */
+  gboolean is_open;    /* whether the current node of the run may start a chain or join it */
   guint first;         /* index of the first node of the chain */
-  guint n_before;      /* number of values before the latest node was read */
+  guint n_before;      /* number of values of the import before it read the current node */
   GPtrArray *operands; /* CleaveOnnxValue: known values that are constants or inputs of the graph */
   GPtrArray *tensors;  /* CleaveTensor of each input of the graph */
 };
 
 CleaveOnnxChain *cleave_onnx_chain_new (void);
 void cleave_onnx_chain_free (CleaveOnnxChain *chain);
-/* Returns whether a call of known operands becomes a node of the chain: the call is expensive, and
- * the node that is read may be part of a chain. */
+/* Returns whether the current node, whose op and operands are `call`, becomes a node of the chain:
+ * the node is expensive, and `is_open` is set. */
 gboolean cleave_onnx_chain_starts (const CleaveOnnxImport *import,
                                    const CleaveCall *call,
                                    const GPtrArray *operands);
 /* Adds a known value, which a node of the chain reads, to the graph. A value that the model stores
  * becomes a constant. Any other value becomes an input of the graph. */
 void cleave_onnx_chain_add_operand (CleaveOnnxImport *import, CleaveOnnxValue *value);
-/* Runs the chain, and stores the values that nodes from index `node` on read. `last` maps a name to
- * 1 plus the index of its last reader; G_MAXUINT: an output. */
+/* Runs the chain. Stores the results that are read by outputs, by node `node` of `graph`, or by a
+ * later node. `last` maps a name to 1 plus the index of its last reader; G_MAXUINT: an output. */
 gboolean cleave_onnx_chain_run (CleaveOnnxImport *import,
                                 const Onnx__GraphProto *graph,
                                 GHashTable *last,

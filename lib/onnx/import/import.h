@@ -143,8 +143,8 @@ typedef struct
 {
   char *name;
   Onnx__AttributeProto__AttributeType type;
-  GArray *ints;   /* gint64: numbers, as integers */
-  GArray *floats; /* double: numbers, as floats */
+  GArray *ints;   /* gint64: numbers of an attribute, converted to integers */
+  GArray *floats; /* double: numbers of an attribute, converted to floats */
   char *string;
   GPtrArray *strings;
   CleaveTensor *tensor;
@@ -302,8 +302,8 @@ CleaveOnnxDeferred *
 cleave_onnx_deferred_new (CleaveOnnxImport *import, const Onnx__NodeProto *proto, guint position);
 void cleave_onnx_deferred_free (CleaveOnnxDeferred *deferred);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxDeferred, cleave_onnx_deferred_free)
-/* Makes a node dynamic. Takes ownership of `deferred`, its copy. `value` is the dynamic value that
- * the node reads; NULL: cleave_onnx_note_unknown() has recorded another reason. */
+/* Makes a node dynamic. Takes ownership of `deferred`, the copy of the node. `value` is the dynamic
+ * value that the node reads; NULL: cleave_onnx_note_unknown() has recorded another reason. */
 void cleave_onnx_defer (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred, const char *value);
 /* Keeps the copy of a static node if the node made a sequence: the node becomes dynamic if a
  * dynamic node reads the sequence. Takes ownership of `deferred`. */
@@ -329,13 +329,13 @@ gboolean cleave_onnx_finish_dynamic (CleaveOnnxImport *import,
 
 /* The functions below are for interpreting: a run of the dynamic part (held.c, compute.c). */
 
-/* The first function counts a value that begins to hold the tensor; the second, a value that
- * releases it. */
+/* cleave_onnx_count_held() adds 1 to the number of values that hold the tensor.
+ * cleave_onnx_count_released() subtracts 1. */
 void cleave_onnx_count_held (CleaveOnnxImport *import, CleaveTensor *tensor);
 void cleave_onnx_count_released (CleaveOnnxImport *import, CleaveTensor *tensor);
-/* Computes a node with the function of the caller, as a graph of its own. `operands` has a
- * CleaveOnnxValue for each operand; NULL: absent. Returns the results (CleaveTensor); NULL on
- * error. */
+/* Computes a node: calls the function `compute` of the import with a graph that has only this node.
+ * `operands` has a CleaveOnnxValue for each operand; NULL: absent. Returns the results
+ * (CleaveTensor); NULL on error. */
 GPtrArray *cleave_onnx_compute (CleaveOnnxImport *import,
                                 const CleaveCall *call,
                                 const GPtrArray *operands,
@@ -365,8 +365,8 @@ gboolean cleave_onnx_spend (CleaveOnnxImport *import, double work);
 /* Returns why a value is not constant although the importer needs a constant, as the end of an
  * error message. */
 const char *cleave_onnx_why_unknown (CleaveOnnxImport *import, const CleaveOnnxValue *value);
-/* The first function returns whether all operands (CleaveOnnxValue) are constant; the second,
- * whether they would be if the budget were unlimited. */
+/* The first function returns whether all operands (CleaveOnnxValue) are constant. The second
+ * returns whether all would be constant if constant folding had no budget. */
 gboolean cleave_onnx_is_constant (const CleaveCall *call, const GPtrArray *operands);
 gboolean cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands);
 /* Computes the node's values from constant operands. Leaves `values` empty if the computation
@@ -457,8 +457,8 @@ gboolean cleave_onnx_read_initializers (CleaveOnnxImport *import,
  * is bounded, since cleave_wire_unpack() limits the nesting of messages. */
 gboolean
 cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
-/* Reads node `index` of the graph. The node has the opset of the function that it comes from, or
- * else of the model. */
+/* Reads node `index` of the graph. A node that comes from a function has the function's opset. Any
+ * other node has the model's opset. */
 gboolean cleave_onnx_read_node (CleaveOnnxImport *import,
                                 const Onnx__GraphProto *graph,
                                 size_t index,
@@ -466,7 +466,7 @@ gboolean cleave_onnx_read_node (CleaveOnnxImport *import,
 
 /* The functions below read ops whose attributes are graphs (if.c, loop.c, scan.c). */
 
-/* Reads an If whose operands are known, and makes its values. */
+/* Reads an If, and makes its values. The operands of the node must be set already. */
 gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 /* Reads a Loop, and makes its values by unrolling all iterations. */
 gboolean cleave_onnx_read_loop (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
@@ -537,7 +537,8 @@ gboolean cleave_onnx_upgrade_contrib (CleaveOnnxNode *node, GError **error);
 
 /* The functions below read the inputs of the graph, and their types (inputs.c, shapes.c). */
 
-/* A graph may have at most this many inputs and as many outputs: a search looks at each one. */
+/* Largest number of inputs of a graph, and of outputs. The limit bounds the time of searches that
+ * compare a name with the names of all inputs or outputs. */
 #define CLEAVE_ONNX_MAX_BORDER 4096
 
 /* Fails if a name is missing, too long or not valid UTF-8. The error calls the name `what`. */

@@ -33,8 +33,8 @@ typedef struct
   CleaveOnnxValue *bias;    /* numbers that are added to the scores; NULL: none */
   double scale;             /* factor of the scores; 0: 1 / √H */
   double softcap;           /* scores become softcap * tanh (score / softcap); 0: unchanged */
-  CleaveOnnxValue *sink;    /* N scores, one for each head, of a key that does not exist: softmax
-                             * counts the score, but drops its probability; NULL: none */
+  CleaveOnnxValue *sink;    /* N scores, one for each head: softmax adds one key with this score,
+                             * and drops the probability of that key; NULL: none */
   CleaveOnnxValue **scores; /* array that receives the scores of each stage, in groups of heads;
                              * NULL: the caller needs no stage */
 } CleaveOnnxAttention;
@@ -48,8 +48,8 @@ cleave_onnx_attend (CleaveOnnxNode *node, const CleaveOnnxAttention *attention, 
 CleaveOnnxValue *cleave_onnx_split_heads (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_heads, const char *suffix, GError **error);
 /* Returns a mask that tells whether query s may read key t. A query may not read later keys. If
- * `window` exceeds 0, it may read only keys that are less than `window` positions earlier. Query 0
- * comes after `past` keys (B×1×1×1); NULL: after `n_past` keys. */
+ * `window` exceeds 0, it may read only keys that are less than `window` positions earlier. `past`
+ * (B×1×1×1) is the number of keys before query 0; if `past` is NULL, `n_past` is this number. */
 CleaveOnnxValue *cleave_onnx_causal (CleaveOnnxNode *node,
                                      gint64 n_queries,
                                      gint64 n_keys,

@@ -68,16 +68,16 @@ CleaveOnnxValue *cleave_onnx_cast (CleaveOnnxNode *node,
                                    CleaveElement element,
                                    const char *suffix,
                                    GError **error);
-/* The first function returns a constant of zeros; the second, a constant with the elements `from`,
- * `from` + 1 and so on. Both fail for more than 2^20 elements. */
+/* cleave_onnx_zeros() returns a constant of zeros. cleave_onnx_count() returns a constant with the
+ * elements `from`, `from` + 1 and so on. Both functions fail for more than 2^20 elements. */
 CleaveOnnxValue *
 cleave_onnx_zeros (CleaveOnnxNode *node, const CleaveTensorType *type, GError **error);
 CleaveOnnxValue *
 cleave_onnx_count (CleaveOnnxNode *node, gint64 from, const CleaveShape *shape, GError **error);
 
 #define CLEAVE_ONNX_ANY (-1) /* in a shape for cleave_onnx_expect(): any extent */
-/* Checks that a value is present and has this shape. If not, sets an error that names the actual
- * shape and calls the value `what`. */
+/* Checks that a value is present and has the shape `shape`. If not, sets an error that names the
+ * actual shape and calls the value `what`. */
 gboolean cleave_onnx_expect (const CleaveOnnxNode *node,
                              const char *what,
                              const CleaveOnnxValue *value,

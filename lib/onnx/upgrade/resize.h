@@ -11,7 +11,8 @@
 typedef struct
 {
   guint rank;
-  gboolean is_known;   /* whether scales or sizes are constant, one for each dimension */
+  gboolean is_known;   /* whether exactly one of scales and sizes is constant, with a number for
+                        * each dimension */
   gboolean has_sizes;  /* whether the node has sizes, not scales */
   gboolean is_rounded; /* whether an extent of the result is not floor (extent * scale) */
   float scale[CLEAVE_MAX_RANK];
@@ -25,7 +26,7 @@ typedef struct
   gboolean is_smooth;    /* whether the attribute antialias is set, which the op record lacks */
 } CleaveOnnxResize;
 
-/* Builds the node from Gathers, products with weights and sums. Sets the node's value. Returns
+/* Replaces the node by Gathers, products with weights and sums. Sets the node's value. Returns
  * FALSE on error. */
 gboolean cleave_onnx_resample (CleaveOnnxNode *node,
                                const CleaveOnnxResize *settings,

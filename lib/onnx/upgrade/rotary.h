@@ -22,8 +22,8 @@ gboolean cleave_onnx_rotary_init (CleaveOnnxNode *node,
                                   guint cos_operand,
                                   CleaveOnnxValue *positions,
                                   GError **error);
-/* Rotates the first elements of each head of `x`, B×N×S×H. The rotary embedding does not change the
- * other elements. */
+/* Rotates the first elements of each head of `x`, B×N×S×H: two elements for each angle. The other
+ * elements stay unchanged. */
 CleaveOnnxValue *cleave_onnx_rotate (CleaveOnnxNode *node,
                                      const CleaveOnnxRotary *rotary,
                                      CleaveOnnxValue *x,
