@@ -2,7 +2,7 @@
 #pragma once
 
 /* Bundles: a model as plain C99 for a small device. The weights are constants, one arena of an
- * exact size has all activations, nothing is allocated, and a run cannot fail.
+ * exact size holds all activations, a run allocates nothing and cannot fail.
  *
  *   graph -> cleave_bundle_new() -> CleaveBundle -> cleave_bundle_write() -> C files
  *
@@ -70,8 +70,8 @@ typedef enum {
 /**
  * CleaveBundleIoType:
  * @CLEAVE_BUNDLE_IO_OF_MODEL: the types of the model
- * @CLEAVE_BUNDLE_IO_INT8: int8. The caller quantizes inputs and dequantizes outputs; the bundle has
- *   no layers that convert. The header has the scales and zero points.
+ * @CLEAVE_BUNDLE_IO_INT8: int8. The caller quantizes inputs and dequantizes outputs; the bundle
+ *   converts nothing. Its C header gives the scales and zero points.
  * @CLEAVE_BUNDLE_IO_FLOAT: float32. The bundle quantizes inputs and dequantizes outputs
  *
  * The element types of the inputs and outputs of a bundle.

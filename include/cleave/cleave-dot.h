@@ -37,7 +37,7 @@ typedef struct
  * not be listed, since the Assemble has their ranges
  * @n_pieces: number of @pieces
  * @overview: draw one box for each frame, with the frames that [ctor@Cleave.Frames.new] finds
- * @around: (nullable): draw only nodes near this one; %NULL for all nodes
+ * @around: (nullable): draw only the nodes near this node; %NULL draws all nodes
  * @distance: largest number of edges between @around and a node that is drawn; 0 stands for 3
  * @ranks: (array length=n_ranks) (nullable): the rank of each node, or -1, in the order of
  * [method@Cleave.Graph.get_first_node] and [method@Cleave.Node.get_next]. With ranks, the drawing

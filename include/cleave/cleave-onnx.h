@@ -166,7 +166,8 @@ typedef struct
 
 /**
  * CleaveOnnxComputeFunc:
- * @graph: a graph of an expensive node and nodes behind it, which the function may change
+ * @graph: a graph of an expensive node and of nodes that read its results; the function may change
+ *   it
  * @inputs: (array length=n_inputs): a tensor for each input of the graph
  * @n_inputs: number of inputs
  * @outputs: (array length=n_outputs): a tensor for each output of the graph, to be written
@@ -174,7 +175,7 @@ typedef struct
  * @data: the data that the caller of [method@Cleave.OnnxDynamic.run] gave
  * @error: return location for a [struct@GLib.Error]
  *
- * Computes a graph, such as with a [struct@Cleave.Program].
+ * Computes the outputs of a graph, for example with a [struct@Cleave.Program].
  *
  * Returns: %TRUE, or %FALSE on error
  */

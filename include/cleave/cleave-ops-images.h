@@ -83,8 +83,8 @@ typedef enum {
  * @coordinate_transformation_mode: how to map coordinates
  * @output_height: rows of the result
  * @output_width: columns of the result
- * @sampling_ratio: number of samples of an element of the result in each dimension; 0 for one
- * sample per element of X
+ * @sampling_ratio: number of samples in each dimension for one element of the result; 0: one sample
+ * for each element of X
  * @spatial_scale: factor from coordinates of regions to coordinates of X, 1 by default
  *
  * Attributes of RoiAlign.
@@ -173,8 +173,8 @@ typedef enum {
  * @sizes: extents of the result; empty if @scales has entries
  * @phase: for each dimension, the index of the piece's first element in the whole result
  * @begin: for each dimension, the index of the first element of the piece's X in the whole X
- * @extents: for each dimension, the extent of the whole X; 0 if the factor is an integer, for which
- * the extent is not needed
+ * @extents: for each dimension, the extent of the whole X; 0 if the factor is an integer, since
+ * Resize then does not need the extent
  * @lengths: for each dimension, the extent of the whole result; 0 if the factor is an integer
  *
  * Attributes of Resize. Only pieces use the last four fields: with these fields, each piece

@@ -291,7 +291,7 @@ typedef enum {
  * @activation_alpha: alpha of each activation that has an alpha, in the order of @activations
  * @activation_beta: beta of each activation that has a beta, in the order of @activations
  * @clip: bound of the absolute value of the sums of the gates; 0 for none
- * @hidden_size: size of the state; 0 to take it from R
+ * @hidden_size: size of the state; 0: the size that the shape of R gives
  * @layout: 0 if the steps are the first dimension of X and Y, 1 if the batch is the first dimension
  * @linear_before_reset: GRU: multiply by R before the reset gate is applied
  * @input_forget: LSTM: couple the input and forget gates

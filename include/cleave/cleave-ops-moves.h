@@ -355,7 +355,8 @@ typedef struct
  * @CLEAVE_DEPTH_DCR: depth, column, row
  * @CLEAVE_DEPTH_CRD: column, row, depth
  *
- * The order in which the channels of an element are distributed over its block.
+ * The order in which DepthToSpace takes the channels of an element of X to fill a block of the
+ * result. ONNX defines the names.
  */
 typedef enum {
   CLEAVE_DEPTH_DCR,

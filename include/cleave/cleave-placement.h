@@ -40,11 +40,12 @@ typedef struct
   double bandwidth, latency;
 } CleaveNetwork;
 
-/* A placement has at most this many ranks, and each rank at most this many threads. */
+/* The largest number of ranks of a placement, and the largest number of threads of a rank. */
 #define CLEAVE_MAX_RANKS 4096
 #define CLEAVE_MAX_RANK_THREADS 1024
 
-/* Default bandwidth, 10 Gbit/s, and latency, 30 microseconds: typical of TCP on a local network. */
+/* Default bandwidth (10 Gbit/s) and default latency (30 µs) of a network: typical of a local
+ * one. */
 #define CLEAVE_NETWORK_BANDWIDTH 1.25e9
 #define CLEAVE_NETWORK_LATENCY 3e-5
 

@@ -50,8 +50,8 @@ typedef struct
  * @n_nodes: number of nodes that compute
  * @n_steps: number of steps
  * @peak_activation_bytes: largest sum of the sizes of values that are live at the same time
- * @arena_bytes: size of the arena, which holds these values
- * @scratch_bytes: scratch memory of the kernels, summed over all threads
+ * @arena_bytes: size of the arena, which holds all values of a run
+ * @scratch_bytes: bytes of scratch memory of the kernels, summed over all threads
  * @weight_bytes: bytes of the constants that kernels read directly, and of packed copies
  * @copied_bytes: bytes that one run copies to join parts, to take slices and to change the memory
  * order
@@ -107,8 +107,8 @@ typedef struct
  * @op: (transfer none): the op, or `load`, `store`, `copy` or `join`
  * @live_bytes: bytes of the buffers that are in use
  * @live_bytes_apart: bytes that the buffers in use would have if no value overlapped another. With
- * overlaps, a value that is computed strip by strip may reuse the memory of one that dies strip by
- * strip
+ * overlaps, a value that is computed strip by strip may reuse the memory of a value that dies strip
+ * by strip
  *
  * A step of a [struct@Cleave.MemoryTimeline].
  */
@@ -164,7 +164,7 @@ typedef struct
 /**
  * CleaveEstimate:
  * @peak_activation_bytes: largest sum of the sizes of values that are live at the same time
- * @arena_bytes: size of the arena, which holds these values
+ * @arena_bytes: size of the arena, which holds all values of a run
  * @nanoseconds: time of a run, as the schedule estimates it
  *
  * The memory and time of a program, estimated without making the program. Bytes are counted as

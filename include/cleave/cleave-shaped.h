@@ -2,13 +2,13 @@
 #pragma once
 
 /* Runs a model for inputs of several shapes. Memory is planned for the largest shapes. A program
- * for smaller shapes is compiled when they first occur, unless a program for larger shapes computes
- * the same bits.
+ * for smaller shapes is compiled when the shapes first occur, unless a program for larger shapes
+ * computes the same bits.
  *
  *   path, largest shapes -> cleave_shaped_program_new() -> cleave_shaped_program_run() ...
  *
  * In the dynamic part of a model, each run decides the shapes. A dynamic program compiles a program
- * for each node and shape when they first occur, and keeps the programs for later runs.
+ * when a node first gets a shape, and keeps the program for later runs.
  *
  *   dynamic part -> cleave_dynamic_program_new() -> cleave_dynamic_program_run() ... */
 

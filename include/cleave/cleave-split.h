@@ -281,10 +281,10 @@ CLEAVE_API const CleaveSplitLimit *cleave_split_report_get_limit (const CleaveSp
  * @peak_bytes_before: peak bytes before the split
  * @peak_bytes_after: peak bytes after the split
  * @n_parallel_subgraphs: number of parallel subgraphs after the split
- * @parallel_macs: multiply-accumulates of the nodes in these subgraphs
+ * @parallel_macs: multiply-accumulates of the nodes in parallel subgraphs
  * @search_work: work that the search did
  * @search_budget: work after which the search gives up; 0 if there was no search
- * @search_gave_up: whether the budget ran out before the search ended
+ * @search_gave_up: whether the search used up @search_budget before it ended
  *
  * Totals of the whole graph before and after a split. [method@Cleave.Graph.count_operators] counts
  * the nodes, and [method@Cleave.Graph.get_peak_bytes] computes the peaks.

@@ -20,7 +20,7 @@ cleave_tflite_add_memory_plan (GBytes *bytes, gint64 alignment, gint64 *n_bytes,
  * @conv: layout, group, strides, dilations and pads
  * @min: smallest value of the result
  * @max: largest value of the result
- * @wide: whether sums have 64 bits, and are rounded once
+ * @wide: whether sums have 64 bits and are rounded once, instead of 32 bits and twice
  *
  * Attributes of TfliteConv.
  */
@@ -36,7 +36,7 @@ typedef struct
  * @conv: layout, group, strides, dilations, pads and output padding
  * @min: smallest value of the result
  * @max: largest value of the result
- * @wide: whether sums have 64 bits, and are rounded once
+ * @wide: whether sums have 64 bits and are rounded once, instead of 32 bits and twice
  *
  * Attributes of TfliteConvTranspose.
  */

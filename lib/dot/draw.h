@@ -25,8 +25,8 @@ const char *cleave_graphviz_get_message (void);
 /* Returns an empty drawing that writes its text to a GString. Call this function under the lock;
  * free the drawing with agclose(). */
 Agraph_t *cleave_draw_new (void);
-/* Sets the default attributes of the drawing. With more vertices, the layout makes fewer
- * iterations. */
+/* Sets the default attributes of the drawing. The more vertices there are, the fewer iterations the
+ * layout makes. */
 void cleave_draw_set_style (Agraph_t *root, guint n_vertices);
 /* Sets the effort of the layout: a factor of Graphviz's limits on iterations. An effort of 0 keeps
  * Graphviz's own limits. */

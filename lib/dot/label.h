@@ -13,7 +13,7 @@ gboolean cleave_label_is_xml (gunichar u);
 /* Appends text, escaped for an HTML-like label. A line break is shown as ↵. */
 void cleave_label_append_text (GString *label, const char *text);
 
-/* Returns the name of the port of an operand or a result: its ONNX name. If several operands or
+/* Return the name of the port of an operand or of a result: the ONNX name. If several operands or
  * results have the same ONNX name, a number follows. */
 char *cleave_label_dup_operand_port (const CleaveNode *node, guint operand);
 char *cleave_label_dup_result_port (const CleaveNode *node, guint result);
@@ -25,8 +25,9 @@ gboolean cleave_label_is_folded (const CleaveNode *node, guint operand, gboolean
 typedef struct
 {
   gboolean show_constants;
-  gboolean compact; /* labels show only op, name and part of the whole */
-  guint n_prefix;   /* length of the common prefix of all names, in bytes; labels omit it */
+  gboolean compact; /* labels show only the op, the name, and the part of the whole result */
+  guint n_prefix;   /* length of the common prefix of all names, in bytes; labels omit this
+                     * prefix */
 } CleaveLabelStyle;
 
 /* Returns the length in bytes of the prefix that all names share, up to a separator such as '/'.

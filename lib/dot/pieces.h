@@ -4,7 +4,7 @@
 #include <cleave/cleave-dot.h>
 
 /* Finds the part of the whole result that each node of a split graph computes. draw.c and
- * overview.c show it in labels. Example: a Conv was cut into two row ranges; the label of its
+ * overview.c show the part in labels. Example: a Conv was cut into two row ranges; the label of its
  * second piece shows "H 43:86". */
 
 /* The part of a whole result that a piece computes. If `range` has rank 0, the node is no piece. If
@@ -15,9 +15,9 @@ typedef struct
   CleaveShape whole;
 } CleavePiecePlace;
 
-/* Returns an array indexed by node id: the part of the whole that the node computes. The part is
- * known for the pieces in the options, for operands of an Assemble, and for operands from which a
- * known piece is computed element by element. The caller frees the array with g_free(). */
+/* Returns an array indexed by node id: the part of the whole result that the node computes. The
+ * part is known for the pieces in the options, for operands of an Assemble, and for operands from
+ * which a known piece is computed element by element. The caller frees the array with g_free(). */
 CleavePiecePlace *cleave_pieces_find (const CleaveGraph *graph,
                                       const GPtrArray *order,
                                       const CleaveDotOptions *options);
@@ -26,5 +26,5 @@ CleavePiecePlace *cleave_pieces_find (const CleaveGraph *graph,
  * `letters` is NULL. Returns NULL if no dimension is cut. */
 char *cleave_piece_place_to_string (const CleavePiecePlace *place, const char *letters);
 /* Returns the dimension names (such as "NCHW") of result 0 of a node: its own names, or the names
- * of a nearby node. Returns NULL if none of these nodes has names. */
+ * of a nearby node. Returns NULL if neither the node nor a nearby node has names. */
 const char *cleave_node_find_letters (const CleaveNode *node);

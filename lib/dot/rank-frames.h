@@ -6,7 +6,7 @@
 /* Shows the rank on which each node runs: a frame for each rank, and a dashed arrow for each value
  * that one rank sends to another. draw.c uses this header in place of frames.h if the options have
  * ranks. Example: rank 0 sends a value to two Convs on rank 1; the first arrow shows "65536 bytes",
- * the second shows nothing. */
+ * the second arrow shows nothing. */
 typedef struct _CleaveDotRanks CleaveDotRanks;
 
 /* Takes the rank of each node from the options, in the order of the graph's nodes. A node has no

@@ -3,8 +3,8 @@
 
 /* Copies elements between strided views, for cleave_view_copy() and for the kernels that only move
  * elements, such as Reshape and Tile. A copy is a nest of loops. The caller adds the loops in any
- * order; then cleave_copy_loops_run() sorts, merges and runs them. The two innermost loops decide
- * how bytes are moved (copy-rows.c, copy-transposed.c).
+ * order; then cleave_copy_loops_run() sorts, merges and runs the loops. The two innermost loops
+ * decide how bytes are moved (copy-rows.c, copy-transposed.c).
  *
  *   for i in n[0]: for j in n[1]: to[i * to[0] + j * to[1]] = from[i * from[0] + j * from[1]] */
 
@@ -14,8 +14,9 @@
  */
 #define CLEAVE_MAX_LOOPS (2 * CLEAVE_MAX_RANK)
 
-/* A nest of loops; loop 0 is the outermost. The steps `to` and `from` are in bytes. `size` is the
- * number of bytes that are moved at once: an element, or a run of elements of 2, 4 or 8 bytes. */
+/* A nest of loops; loop 0 is the outermost. Loop d moves by `to[d]` and `from[d]` bytes in each
+ * iteration. `size` is the number of bytes that are moved at once: an element, or a run of elements
+ * of 2, 4 or 8 bytes. */
 typedef struct
 {
   guint rank;
@@ -48,13 +49,13 @@ void cleave_copy_loops_run (CleaveCopyLoops *loops, gpointer to, gconstpointer f
  * in row-major order becomes element i of `to`. */
 void cleave_view_copy_reshaped (const CleaveView *to, const CleaveView *from);
 
-/* Run the two innermost loops without a transposition (copy-rows.c). cleave_copy_rows() copies an
- * innermost loop that is contiguous on both sides, cleave_copy_lines() any innermost loop, element
- * by element. */
+/* Run the two innermost loops without a transposition (copy-rows.c). cleave_copy_rows() needs an
+ * innermost loop that is contiguous in `to` and in `from`. cleave_copy_lines() copies any innermost
+ * loop, element by element. */
 void cleave_copy_rows (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_rows);
 void cleave_copy_lines (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer);
 /* Copies n bytes with non-temporal stores, and prefetches the bytes that lie `ahead` bytes after
- * the copied ones. cleave_can_stream() must hold. */
+ * the copied ones. cleave_can_stream() must return TRUE for the row. */
 void cleave_stream_row (char *to, const char *from, gint64 n, gint64 ahead);
 /* Makes the bytes of earlier non-temporal stores visible to other threads. */
 void cleave_stream_end (void);
@@ -62,8 +63,8 @@ void cleave_stream_end (void);
  * contiguous in `to`, the loop around it in `from`. */
 void
 cleave_copy_transposed (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer);
-/* Returns whether the loop with the index `outer` and the innermost loop are a transposition that
- * vector registers can do. */
+/* Returns whether vector registers can transpose the block of elements that the loop with the index
+ * `outer` and the innermost loop copy. */
 gboolean cleave_copy_can_transpose (const CleaveCopyLoops *loops, guint outer);
 
 /* Deinterleaves n groups of m elements of `size` bytes: writes element j of group i to element i of
@@ -71,7 +72,7 @@ gboolean cleave_copy_can_transpose (const CleaveCopyLoops *loops, guint outer);
  * elements fill at least one vector of 16 bytes. */
 gboolean cleave_copy_part (char *const *to, const char *from, gint64 n, guint m, gint64 size);
 
-/* Copies prefetch this many bytes ahead of the bytes that they copy. */
+/* The distance, in bytes, from the bytes that a copy reads to the bytes that it prefetches. */
 #define CLEAVE_STREAM_AHEAD 1024
 
 /* Returns whether rows can be written with 16-byte non-temporal stores: the address, the step

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A deferred tensor: its elements are computed when they are first read. Until then it takes
- * addresses, but no memory. The importer unpacks weights of 4 bits into such tensors
+/* A deferred tensor: its elements are computed when they are first read. Until then, it reserves
+ * addresses, but takes no memory. The importer unpacks weights of 4 bits into such tensors
  * (lib/onnx/tensor-proto.c), so that a plan of a model does not unpack them. The exporter writes
  * the packed bytes again (lib/onnx/export/packed.c). */
 

@@ -14,12 +14,12 @@
  * steps. */
 #define CLEAVE_EVALUATE_BUDGET(n_bytes) (0x1p24 + 4 * (double) (n_bytes))
 
-/* Returns whether a node can be evaluated now: each operand is a constant that no caller can
- * replace, or the op reads only the types of its operands. Operand 0 of a node that only slices may
- * also be a default value that a caller can replace. FALSE for Constants and Inputs. */
+/* Returns whether a node can be evaluated: each operand is a constant that no caller can replace,
+ * or the op reads only the types of its operands. Operand 0 of a node that only slices, such as
+ * Split, may also be a default value that a caller can replace. FALSE for Constants and Inputs. */
 gboolean cleave_evaluate_can (const CleaveNode *node);
-/* Returns whether it saves memory to replace a call by its results. `freed` is the number of bytes
- * of operands that no other node reads. TRUE if the results have at most `freed` bytes, if they
+/* Returns whether replacing a call by its results saves memory. `freed` is the number of bytes of
+ * the operands that no other node reads. TRUE if the results have at most `freed` bytes, if they
  * have at most 1 KiB, or if they are views. FALSE for ops that decode stored weights, such as
  * DequantizeLinear. */
 gboolean cleave_evaluate_saves (const CleaveCall *call, gint64 freed);
@@ -30,9 +30,9 @@ GPtrArray *cleave_evaluate (const CleaveNode *node, GError **error);
 /* Returns the estimated work of cleave_evaluate() in steps; 0 if all results are slices or reshapes
  * of operand 0, which need no computation. */
 double cleave_evaluate_work (const CleaveNode *node);
-/* Evaluate a call, and estimate its work, as the functions above do for a node. The attributes of
- * the call are in normal form, and its result types are known. `operands` has NULL for an absent
- * operand, and for an operand if the op reads only its type. */
+/* Do the same as cleave_evaluate() and cleave_evaluate_work() for a call instead of a node. The
+ * attributes of the call are in normal form, and its result types are known. `operands` has NULL
+ * for an absent operand, and for an operand if the op reads only its type. */
 GPtrArray *
 cleave_evaluate_call (const CleaveCall *call, CleaveTensor *const *operands, GError **error);
 double cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands);

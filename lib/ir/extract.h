@@ -22,6 +22,6 @@ void cleave_extract_ends (CleaveGraph *graph,
                           const CleaveGraph *from,
                           CleaveMapValue map,
                           gpointer data);
-/* Is a CleaveMapValue for the functions above. `nodes` is an array of CleaveNode: entry i is the
- * copy of the node with the id i. */
+/* Returns the copy of `value`; can be passed as a CleaveMapValue. `nodes` is an array of
+ * CleaveNode: entry i is the copy of the node with the id i. */
 CleaveResult *cleave_extract_map_by_id (gpointer nodes, CleaveResult *value);

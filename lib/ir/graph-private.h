@@ -67,7 +67,7 @@ struct _CleaveGraph
   GHashTable *suffixes; /* maps a name that was taken to the last number that was appended to it to
                          * make a name unique */
   gboolean keeps_order; /* whether the nodes must run in the order of the list `first` … `last`;
-                         * adding a node resets it */
+                         * adding a node clears this flag */
   gboolean exclude_inputs; /* whether estimates of memory leave out the inputs */
   gpointer origin;         /* the origin: other contents of the model's file, an atomic rc box;
                             * NULL: none */
@@ -120,7 +120,7 @@ CleaveNode *cleave_graph_add_checked (CleaveGraph *graph,
                                       guint n_results,
                                       gpointer attrs);
 
-/* Reorders the list of all nodes, as if they had been built in this order. */
+/* Sorts the list of all nodes by `order`, as if the nodes had been built in this order. */
 void cleave_graph_arrange (CleaveGraph *graph, const GPtrArray *order);
 
 /* Adds a node with the op, attributes and result types of `node`, which may be in another graph.
@@ -148,9 +148,9 @@ cleave_node_is_fixed (const CleaveNode *node)
   return node->op != &cleave_op_input && node->n_variable == 0;
 }
 
-/* For a node that converts between a type for storage and a type for computing, returns by how many
- * bytes an element grows. Example: 3 for DequantizeLinear from int8 to float32, -3 for
- * QuantizeLinear back. Returns 0 for all other nodes. */
+/* Returns by how many bytes an element grows in a node that converts between a type for storage and
+ * a type for computing. Example: 3 for DequantizeLinear from int8 to float32, -3 for QuantizeLinear
+ * back. Returns 0 for all other nodes. */
 gint cleave_node_widens (const CleaveNode *node);
 
 static inline gboolean
@@ -171,14 +171,14 @@ char *cleave_graph_unique_name (CleaveGraph *graph, const char *base);
 char *cleave_graph_dup_name (CleaveGraph *graph, const char *name);
 void cleave_graph_free_name (CleaveSlab *slab, char *name);
 CleaveNode *cleave_node_new (CleaveGraph *graph, guint n_operands, guint n_results);
-/* Frees a node and gives its memory back to the slab. If the slab is NULL, because another thread
- * may be using it, the memory is free only when the slab is freed. */
+/* Frees a node and gives its memory back to the slab. `slab` is NULL if another thread may be using
+ * the slab: then the memory is freed together with the slab. */
 void cleave_node_free (CleaveNode *node, CleaveSlab *slab);
 /* Drops a reference to a node, but not the reference to its graph. Frees the node if no reference
  * is left. */
 void cleave_node_release (CleaveNode *node, CleaveSlab *slab);
 /* Drops the tensor of a Constant. Afterwards the node may only be freed. */
 void cleave_node_drop_constant (CleaveNode *node);
-/* Add an operand to the list of uses of a result, and remove it from the list. */
+/* Add an operand to the list of uses of a result (attach), and remove an operand from the list. */
 void cleave_operand_attach (CleaveOperand *operand, CleaveResult *result);
 void cleave_operand_detach (CleaveOperand *operand);

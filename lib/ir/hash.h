@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A hash function for pairs of numbers, such as an edge between two components or two ranks. The
- * hash tables of lib/ir/subgraphs.c, lib/dot/frames.c and passes/ranks use it, with
+/* A hash function for pairs of numbers, such as an edge between two components or between two
+ * ranks. The hash tables of lib/ir/subgraphs.c, lib/dot/frames.c and passes/ranks use it, with
  * g_int64_equal(). */
 
 #include <glib.h>

@@ -8,8 +8,8 @@
 #include <cleave/cleave-tensor.h>
 
 /* Prints the elements of a tensor, separated by commas: "1,2,3". If all elements have the same
- * bits, prints one. Prints an element as its bits (0x7fc00001) if it is a 16-bit float, or if no
- * short decimal number represents it exactly, such as a NaN. */
+ * bits, prints only one element. Prints an element as its bits (0x7fc00001) if it is a 16-bit
+ * float, or if no short decimal number represents it exactly, such as a NaN. */
 void cleave_literal_print (CleaveTensor *tensor, GString *out);
 /* Parses the elements of a tensor. Returns NULL on error; the caller must add the position in the
  * file to the message. */

@@ -22,7 +22,8 @@ void cleave_memory_free_shared (gpointer memory, gint64 n_bytes, int fd);
 void cleave_memory_populate (gpointer memory, gsize n_bytes);
 
 /* Allocate an array of n entries of `size` bytes, one for each node or value of a graph. The caller
- * must write every entry. Both functions abort if there is no memory. Free with g_free(). */
+ * must write every entry of cleave_memory_new(); cleave_memory_new0() writes zeros. Both functions
+ * abort if there is no memory. Free with g_free(). */
 gpointer cleave_memory_new (gsize n, gsize size);
 gpointer cleave_memory_new0 (gsize n, gsize size);
 #define CLEAVE_NEW(type, n) ((type *) cleave_memory_new ((n), sizeof (type)))

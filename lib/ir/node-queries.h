@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Questions about a node that lib/memory, the passes and this folder ask. graph-private.h declares
- * the structs. */
+/* Tests and look-ups for one node, which lib/ir, lib/memory and the passes use. graph-private.h
+ * declares the structs. */
 
 #include "graph-private.h"
 
-/* Returns whether the value of a node exists before the first node runs, wherever an order lists
- * the node. TRUE for an input of the graph, and for a node that depends on constants alone. */
+/* Returns whether the value of a node exists before the first node runs, at any position of the
+ * node in an order. TRUE for an input of the graph, and for a node that depends on constants
+ * alone. */
 static inline gboolean
 cleave_node_is_source (const CleaveNode *node)
 {

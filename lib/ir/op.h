@@ -48,8 +48,8 @@ typedef enum {
   CLEAVE_ATTR_NO_DEFAULT = 1 << 2, /* INTS: an empty list does not stand for defaults. ENUM: ONNX
                                     * has no default, so the exporter always writes the attribute */
   CLEAVE_ATTR_OPERAND_0 = 1 << 3,  /* ONNX has operand 0, a constant, in place of this attribute */
-  CLEAVE_ATTR_SCALAR = 1 << 4,     /* INT: if ONNX has an operand in place of this attribute, it is
-                                    * a scalar, not a list of one number */
+  CLEAVE_ATTR_SCALAR = 1 << 4,     /* INT: the operand that ONNX has in place of this attribute is a
+                                    * scalar, not a list of one number */
   CLEAVE_ATTR_OPTIONAL = 1 << 5,   /* ELEMENT: CLEAVE_NONE is legal, and is the default */
   CLEAVE_ATTR_NOT_BELOW_0 = 1 << 6 /* INTS: ONNX allows no negative entries */
 } CleaveAttrFlags;
@@ -65,7 +65,7 @@ typedef struct
   gboolean has_minimum;
   const char *const *names; /* ENUM: the names of the values in ONNX; ends with NULL */
   guint onnx_operand; /* index of the constant operand that ONNX has in place of this attribute; 0:
-                       * ONNX has an attribute, too */
+                       * ONNX has this attribute */
   CleaveAttrFlags flags;
 } CleaveAttr;
 
@@ -90,8 +90,8 @@ typedef struct
   const CleaveTensorType *operands; /* an absent operand has the element type CLEAVE_NONE */
   const CleaveTensorType *results;  /* NULL in normalize and infer, which are called before the
                                      * types are known */
-  guint result;         /* index of the result for which maps are computed; 0 unless the op is a
-                         * VIEW */
+  guint result;         /* index of the result for which maps are computed; 0 unless the op has the
+                         * flag CLEAVE_OP_VIEW */
   CleaveCursor *cursor; /* cache for the maps of `operands`; NULL: none */
 } CleaveCall;
 
@@ -112,14 +112,14 @@ typedef struct
 typedef enum {
   CLEAVE_OP_VARIADIC = 1 << 0, /* the last operand repeats; a piece has only the operands whose
                                 * slices are not empty */
-  CLEAVE_OP_VIEW = 1 << 1, /* each result is a part or permutation of operand 0 and can share its
-                            * memory, if cleave_call_is_view() holds */
+  CLEAVE_OP_VIEW = 1 << 1,     /* each result is a part or permutation of operand 0, and can share
+                                * memory of operand 0 if cleave_call_is_view() returns TRUE */
   CLEAVE_OP_JOIN = 1 << 2, /* each operand is a part of the result; the maps give the range of the
                             * result that an operand fills */
   CLEAVE_OP_ROW_MAJOR = 1 << 3, /* the bytes of the result are the bytes of operand 0 if both are
                                  * row-major */
   CLEAVE_OP_IN_PLACE = 1 << 4,  /* the result may overwrite an operand that no later node reads, if
-                                 * cleave_view_type_fits() holds */
+                                 * cleave_view_type_fits() returns TRUE */
   CLEAVE_OP_NOT_ONNX = 1 << 5,  /* ONNX does not have the op: importer and exporter treat it
                                  * specially */
   CLEAVE_OP_OF_TYPES = 1 << 6, /* the results depend only on the types of the operands, not on their
@@ -137,10 +137,10 @@ typedef enum {
                                      * graph with the node runs in the order in which it was built
                                      */
   CLEAVE_OP_BROADCAST = 1 << 12,    /* the op repeats operand 0. The result can be a view of operand
-                                     * 0 with strides of 0, if cleave_call_is_broadcast() holds and
-                                     * all readers of the result are BY_STRIDES */
-  CLEAVE_OP_BY_STRIDES = 1 << 13,   /* the kernels read operands of any strides, also 0, as fast as
-                                     * dense operands */
+                                     * 0 with strides of 0, if cleave_call_is_broadcast() is TRUE
+                                     * and all readers of the result have the flag BY_STRIDES */
+  CLEAVE_OP_BY_STRIDES = 1 << 13,   /* the kernels of the op read operands with any strides, also 0,
+                                     * as fast as dense operands */
   CLEAVE_OP_CROPS = 1 << 14         /* clips of a slice may be negative: a negative clip removes
                                      * elements that the piece reads */
 } CleaveOpFlags;
@@ -213,8 +213,8 @@ typedef struct
                                   * result r of this chunk */
   /* The op that computes the part of the work that does not depend on the state, such as the
    * product of X and W. A node of this op can run earlier, on another thread. It has the attributes
-   * of the recurrent node, and reads operand 0 and the `ahead_operands` of that node. The recurrent
-   * node then reads the result of the new node in place of operand 0, and lacks the first of
+   * of the recurrent node, and reads operand 0 and the `ahead_operands` of the recurrent node. The
+   * recurrent node then reads the result of the new node as operand 0, and loses the first of its
    * `ahead_operands`. NULL: there is no such op. */
   const CleaveOp *ahead;
   guint ahead_operands[CLEAVE_MAX_AHEAD];
@@ -232,21 +232,22 @@ struct _CleaveOp
   const CleaveAttr *attrs; /* the table of attributes; its last entry has no name. NULL: none */
 
   /* Brings `attrs`, a copy that the function may change, to the normal form that nodes store. For
-   * example, writes a default perm out, or clips a slice. The caller has already applied the table
-   * of attributes (defaults, axes), and calls `infer` afterwards. NULL: the table is enough. */
+   * example, replaces an empty perm by its default, or clips a slice. The caller has already
+   * applied the table of attributes (defaults, axes), and calls `infer` afterwards. NULL: applying
+   * the table is enough. */
   gboolean (*normalize) (const CleaveCall *call, gpointer attrs, GError **error);
   /* Sets element types and shapes of the results, or fails if the operands do not match. */
   gboolean (*infer) (const CleaveCall *call, CleaveTensorType *results, GError **error);
-  /* Sets map[d] for each dimension d of `operand`: which span of the operand a span of the result
-   * needs. NULL: the op cannot be split. */
+  /* Sets map[d] for each dimension d of `operand`. The map gives the span of the operand that a
+   * span of the result needs. NULL: the op cannot be split. */
   void (*maps) (const CleaveCall *call, guint operand, CleaveDimMap *map);
-  /* Sets map[d] for each dimension d of `result` (1, 2 …): which span of `result` a node computes
-   * together with a span of result 0. NULL: the spans are equal. */
+  /* Sets map[d] for each dimension d of `result` (1, 2 …). The map gives the span of `result` that
+   * a node computes together with a span of result 0. NULL: the spans are equal. */
   void (*result_maps) (const CleaveCall *call, guint result, CleaveDimMap *map);
   /* Changes `attrs`, a copy, to the attributes of a node that computes only the chunk: for example,
    * sets the pads of a Conv to the clips of its slice. If there is no such node, returns FALSE and
-   * appends to `why`, unless it is NULL, which chunk would be possible. NULL: a piece has the
-   * attributes of the whole node. */
+   * appends to `why`, unless `why` is NULL, which chunks are possible. A NULL function: pieces have
+   * the attributes of the whole node. */
   gboolean (*narrow) (const CleaveCall *call,
                       const CleaveChunk *chunk,
                       gpointer attrs,
@@ -260,12 +261,12 @@ struct _CleaveOp
   /* Returns the number of multiply-accumulates of the call. NULL: 0. */
   gint64 (*macs) (const CleaveCall *call);
   /* Returns the number of steps of the reference kernel, not counting one step for each element of
-   * operands and results. NULL: the number is that of `macs` or, if there are no MACs, the number
-   * of elements that the result needs by the maps. */
+   * operands and results. NULL: the result of `macs` or, if there are no MACs, the number of
+   * elements that the maps give for the result. */
   double (*work) (const CleaveCall *call);
   /* Prints a space and the attributes. NULL: the table of attributes defines the text. */
   void (*print) (gconstpointer attrs, GString *out);
-  /* Parses the text that `print` wrote, without the space, into `attrs`, which hold their defaults.
+  /* Parses the text that `print` wrote, without the space, into `attrs`, filled with the defaults.
    */
   gboolean (*parse) (const char *text, gpointer attrs, GError **error);
   /* Returns the family of fast kernels that serves this call. NULL: the reference kernel. */
@@ -278,11 +279,11 @@ struct _CleaveOp
   guint (*since) (const CleaveCall *call);
 };
 
-/* The macros and functions below help to write op records. */
+/* The macros and functions below are for the code of op records. */
 
 #define CLEAVE_FIELD(type, field) .offset = G_STRUCT_OFFSET (type, field)
 #define CLEAVE_AT_LEAST(least) .minimum = least, .has_minimum = TRUE
-/* The entry for the layout. If an attribute table has this entry, it is the first entry. */
+/* The entry of an attribute table for the layout; always the first entry of the table. */
 #define CLEAVE_LAYOUT_ATTR(type)                                                                   \
   {                                                                                                \
     "layout", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (type, layout), .names = cleave_layout_names,         \
@@ -291,7 +292,7 @@ struct _CleaveOp
 
 /* Returns the layout attribute of a call, or NCHW if the op has no layout. */
 CleaveLayout cleave_call_layout (const CleaveCall *call);
-/* Return the positions and the names of the dimensions of operand 0. */
+/* Return the indices (cleave_call_dims()) and the names of the dimensions of operand 0. */
 CleaveDims cleave_call_dims (const CleaveCall *call);
 const char *cleave_call_letters (const CleaveCall *call);
 
@@ -317,9 +318,9 @@ cleave_ints_contain (const CleaveInts *ints, gint64 value)
   return FALSE;
 }
 
-/* Appends a reason to `why`, unless it is NULL, and returns FALSE. */
+/* Appends a reason to `why`, unless `why` is NULL, and returns FALSE. */
 gboolean cleave_refuse (GString *why, const char *format, ...) G_GNUC_PRINTF (2, 3);
-/* Sets of element types. The function checks that an operand's type is in a set. */
+/* A set of element types is a bit mask. cleave_call_check_element() tests an operand's type. */
 #define CLEAVE_ELEMENT_BIT(element) (1u << (element))
 #define CLEAVE_ELEMENTS_FLOAT                                                                      \
   (CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT32) | CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT64) |                     \
@@ -335,8 +336,8 @@ gboolean cleave_call_check_rank (
 gboolean cleave_shape_broadcast (const CleaveShape *a, const CleaveShape *b, CleaveShape *both);
 void
 cleave_maps_broadcast (const CleaveShape *operand, const CleaveShape *result, CleaveDimMap *map);
-/* For an op whose result has the shape of each operand and the type of operand 0:
- * cleave_maps_same() sets the maps, cleave_infer_same() sets the type of the result. */
+/* Set the maps and infer the type of the result, for an op whose result has the shape of each
+ * operand and the element type of operand 0. */
 void cleave_maps_same (const CleaveCall *call, guint operand, CleaveDimMap *map);
 gboolean cleave_infer_same (const CleaveCall *call, CleaveTensorType *results, GError **error);
 /* Returns the slice of `operand` that a chunk of result 0 reads. */
@@ -344,8 +345,8 @@ CleaveSlice cleave_call_slice (const CleaveCall *call, guint operand, const Clea
 /* Returns whether result number `call->result` can be a strided view of operand 0. FALSE, for
  * example, for a Slice with a negative step. */
 gboolean cleave_call_is_view (const CleaveCall *call);
-/* Returns whether the result can be a view of operand 0 with strides of 0: the op is a BROADCAST
- * and repeats only dimensions of extent 1. */
+/* Returns whether the result can be a view of operand 0 with strides of 0: the op has the flag
+ * CLEAVE_OP_BROADCAST, and it repeats only dimensions of extent 1. */
 gboolean cleave_call_is_broadcast (const CleaveCall *call);
 /* Returns the range of result number `result` that a node computes if it computes `chunk` of result
  * 0. */
@@ -359,8 +360,8 @@ gboolean cleave_call_infer (const CleaveCall *call,
                             GError **error);
 /* Returns the estimated number of steps of the reference kernel. */
 double cleave_call_work (const CleaveCall *call);
-/* Is the `work` of ops that read each element of their operands once, although by the maps each
- * element of the result needs many elements. Returns 0. */
+/* Returns 0: the `work` of ops that read each element of their operands only once. By the maps
+ * alone, each element of the result would need many elements of the operands. */
 double cleave_work_once (const CleaveCall *call);
 /* Returns `kernel` if all operands are float32. Returns the family that converts operands to
  * float32 if some operands are 16-bit floats. Otherwise returns the family of the reference kernel.
@@ -369,11 +370,11 @@ CleaveKernel cleave_kernel_of_floats (const CleaveCall *call, CleaveKernel kerne
 const char *cleave_op_operand_name (const CleaveOp *op, guint operand);
 const char *cleave_op_result_name (const CleaveOp *op, guint result);
 
-/* The functions below are for attribute structs, by the op's table. */
+/* The functions below work on attribute structs; the op's table describes the fields. */
 
-void cleave_attrs_init (const CleaveOp *op, gpointer attrs); /* sets the defaults */
+void cleave_attrs_init (const CleaveOp *op, gpointer attrs); /* sets all attributes to defaults */
 gpointer cleave_attrs_copy (const CleaveOp *op,
-                            gconstpointer attrs); /* returns NULL if the op has no attributes */
+                            gconstpointer attrs); /* copies attributes; NULL: the op has none */
 void cleave_attrs_free (const CleaveOp *op, gpointer attrs);
 gboolean cleave_attrs_equal (const CleaveOp *op, gconstpointer a, gconstpointer b);
 guint cleave_attrs_hash (const CleaveOp *op, gconstpointer attrs);

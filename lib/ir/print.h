@@ -7,12 +7,12 @@
 
 #include "graph-private.h"
 
-/* The function that prints the values of constants. */
+/* How to print the values of constants: a function, and the `data` that the function gets. */
 typedef struct
 {
   void (*print_constant) (CleaveTensor *value,
                           GString *out,
-                          gpointer data); /* prints a space and the value */
+                          gpointer data); /* prints a space and the value of a constant */
   gpointer data;
 } CleavePrintMore;
 

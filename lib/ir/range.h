@@ -2,8 +2,9 @@
 #pragma once
 
 /* Dimension maps, the formula of all splitting: which range of an operand a range of the result
- * needs. Also declares arithmetic of ranges. The `maps` function of an op's record (op.h) makes the
- * maps; chunk.c, passes/split, passes/views and lib/memory apply them to chunks. */
+ * needs. Also declares functions that subtract, join and compare ranges. The `maps` function of an
+ * op's record (op.h) makes the maps; chunk.c, passes/split, passes/views and lib/memory apply them
+ * to chunks. */
 
 #include <cleave/cleave-types.h>
 
@@ -50,8 +51,8 @@ cleave_range_is_legal (const CleaveRange *range)
   return range != NULL && range->rank <= CLEAVE_MAX_RANK;
 }
 
-/* Do the same as cleave_range_is_empty() and cleave_range_n_elements(), without a check of the
- * argument. Searches call these functions some ten million times. */
+/* Return the results of cleave_range_is_empty() and cleave_range_n_elements(), without a check of
+ * the argument. Searches call these functions some ten million times. */
 static inline gboolean
 cleave_range_holds_none (const CleaveRange *range)
 {
@@ -93,7 +94,7 @@ cleave_dim_map_same (guint from)
   return (CleaveDimMap){ .from = from, .block = 1, .stride = 1, .window = 1, .times = 1 };
 }
 
-/* Returns a map to the whole dimension. */
+/* Returns a map to the whole dimension, of `extent` elements. */
 static inline CleaveDimMap
 cleave_dim_map_whole (gint64 extent)
 {
@@ -135,7 +136,7 @@ CleaveSpan cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *span
  */
 CleaveSlice
 cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand);
-/* Applies the maps to n chunks of the same rank, and returns only the clipped ranges. */
+/* Applies the maps to n chunks of the same rank, and writes only the clipped ranges. */
 void cleave_ranges_map (const CleaveDimMap *map,
                         const CleaveRange *chunks,
                         guint n,

@@ -2,9 +2,9 @@
 #pragma once
 
 /* Saturating arithmetic for counts of multiply-accumulates. A legal tensor has fewer than 2^63
- * bytes, but its elements times the length of a sum may overflow 64 bits. The count is then
- * G_MAXINT64. The `macs` functions in lib/ops multiply this way, and the totals of a graph or split
- * add this way. */
+ * bytes, but its elements times the length of a sum may overflow 64 bits. In this case, the count
+ * is G_MAXINT64. The `macs` functions in lib/ops multiply this way, and the totals of a graph or
+ * split add this way. */
 
 #include <glib.h>
 

@@ -17,7 +17,7 @@ void cleave_slab_free (CleaveSlab *slab);
 
 /* Allocates memory, not zeroed, aligned to 16 bytes. */
 gpointer cleave_slab_take (CleaveSlab *slab, gsize n_bytes);
-/* Frees an object of `n_bytes`, the size that it was allocated with. If the slab is NULL, because
- * another thread may be using it, the memory of a small object stays allocated until the slab is
- * freed. */
+/* Frees an object of `n_bytes`, the size that it was allocated with. `slab` is NULL if another
+ * thread may be using the slab: then the memory of a small object is freed together with the
+ * slab. */
 void cleave_slab_give_back (CleaveSlab *slab, gpointer item, gsize n_bytes);

@@ -37,6 +37,6 @@
  * no subgraph. Numbers follow the order in which nodes were built. Returns the number of subgraphs;
  * a graph with a cycle has none. Takes time linear in nodes and uses. */
 guint cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph);
-/* Sets band[id] of each node as cleave_subgraphs_find() does, and also numbers components that no
- * other component can run beside. A single band of strips is an example. */
+/* Sets band[id] of each node as cleave_subgraphs_find() does, and also numbers a connected
+ * component that can run beside no other, such as a single band of strips. */
 guint cleave_subgraphs_find_bands (const CleaveGraph *graph, guint *band);

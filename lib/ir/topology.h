@@ -2,11 +2,11 @@
 #pragma once
 
 /* Graph algorithms: topological order, connected components, reachability. Passes, planners and the
- * printer walk the nodes in this order; components give the parallel subgraphs (subgraphs.c), and
- * reachability gives the nodes that a part needs (passes/partition). igraph finds the components.
- * For the other questions, igraph was measured on 200,001 nodes with 299,000 operands, and is not
- * used where it is slower or gives another answer. igraph first needs a list of all edges, which
- * takes 18 ms.
+ * printer walk the nodes in topological order; components give the parallel subgraphs
+ * (subgraphs.c); reachability gives the nodes that a part needs (passes/partition). igraph finds
+ * the components. For the other questions, igraph was measured on 200,001 nodes with 299,000
+ * operands, and is not used where it is slower or gives another answer. igraph first needs a list
+ * of all edges, which takes 18 ms.
  *
  *   question             here                     igraph, after its list of edges
  *   order                7 ms as built, 44 edited 13 ms; ties in another order
@@ -21,8 +21,8 @@
  * O(nodes + operands), or O(operands + nodes * log nodes) for an edited graph. */
 GPtrArray *cleave_topology_sort (const CleaveGraph *graph, GError **error);
 
-/* The arrays of the functions below have graph->n_ids entries, indexed by node id. Entries of ids
- * that no node has are meaningless. */
+/* The arrays of the functions below have graph->n_ids entries, indexed by node id. An entry is
+ * meaningless if no node has its id. */
 
 /* Finds the weakly connected components of the graph without the nodes whose `without[id]` is set.
  * Sets component[id] to the number of each node's component, or to G_MAXUINT for a node that is

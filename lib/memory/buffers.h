@@ -28,7 +28,7 @@ typedef enum {
       1 << 4, /* a join whose operands all lie in the buffer of a later join, at the same relative
                * positions; this join copies nothing */
   CLEAVE_ASSIGNMENT_MATERIALIZED =
-      1 << 5, /* a copy of a view, so that the rest of the view's operand can be freed */
+      1 << 5, /* the view is copied to its own buffer, so that its operand can be freed */
   CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of a result that is computed from
                                         * it row by row; it may be larger than the result */
   CLEAVE_ASSIGNMENT_LAPPED = 1 << 7    /* moved into the buffer of a value that is computed strip by
@@ -135,8 +135,8 @@ typedef struct
                              * none */
 } CleaveStorage;
 
-/* Assigns buffers for `order`, which has every node of the graph. Lowers the peak by materialized
- * views, staged parts and overlays. */
+/* Assigns buffers for `order`, which has every node of the graph. Materializes views, stages parts
+ * and overlays results if that lowers the peak. */
 CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order);
 /* Assigns buffers as cleave_storage_new() does. If the first assignment, without copied or staged
  * values, has a peak above `cutoff` bytes, returns it without trying to lower the peak. */
@@ -190,7 +190,7 @@ cleave_storage_assignment (const CleaveStorage *storage, const CleaveResult *res
   return &storage->assignments[cleave_storage_first_value (storage, result->node) + result->index];
 }
 
-/* Returns the ranges of a join's result that its operands fill. Valid only while the storage is
+/* Returns the ranges of a join's result that the operands fill. Call it only while the storage is
  * made. */
 static inline const CleaveJoinFacts *
 cleave_storage_join_facts (const CleaveStorage *storage, const CleaveNode *join)
@@ -210,7 +210,7 @@ cleave_storage_is_small_part (const CleaveStorage *storage, const CleaveAssignme
 }
 
 /* Callback of cleave_storage_visit(), called for each value that a step reads and for each result
- * that it writes. */
+ * that the step writes. */
 typedef void (*CleaveStepVisit) (const CleaveAssignment *assignment,
                                  gboolean writes,
                                  gpointer data);
@@ -221,14 +221,14 @@ void cleave_storage_visit (const CleaveStorage *storage,
                            gpointer data);
 
 /* Marks in `staged` the operands that occupy the buffer of a much larger join while memory use is
- * near its peak (deferred-copies.c). Allocates `staged` if it is NULL. Returns FALSE if no further
- * operand is marked or the gain is too small. */
+ * near its peak (deferred-copies.c). Allocates `staged` if it is NULL. Returns FALSE if it marks no
+ * further operand, or if the peak would fall too little. */
 gboolean cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged);
 /* Marks operands as cleave_storage_find_staged() does, but examines the whole run, not only the
  * steps near the peak. */
 gboolean cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged);
 /* Marks in `staged` the operands that several joins share, as overlapping windows of an image do.
- * Returns FALSE if no further operand is marked. */
+ * Returns FALSE if it marks no further operand. */
 gboolean cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged);
 
 /* Returns a lower bound in bytes for the peak after staging: the peak without the buffers of
@@ -241,17 +241,17 @@ gint64 cleave_storage_bound_staged (const CleaveStorage *storage,
  * (overlays.c). Allocates `overlaid` if it is NULL. Returns FALSE if some step of the peak has no
  * result that can overlay an operand. */
 gboolean cleave_storage_find_overlays (const CleaveStorage *storage, gboolean **overlaid);
-/* Moves one operand of a node into the buffer of the node's result, if the result can overlay
- * it. */
+/* Moves one operand of a node into the buffer of the node's result, if the result can overlay the
+ * operand. */
 void cleave_storage_overlay (CleaveStorage *storage, const CleaveNode *node);
 /* Returns whether a node's result overlays an operand. */
 gboolean cleave_storage_is_overlaid (const CleaveStorage *storage, const CleaveNode *node);
 
 /* Lets a value that is computed strip by strip share memory with a value that dies meanwhile, where
- * memory use is high (laps.c). Call it at most once, and before other code uses the array
- * `buffers`. */
+ * memory use is high (laps.c). Call this function at most once, and before other code uses the
+ * array `buffers`. */
 void cleave_storage_lap (CleaveStorage *storage, const CleaveGraph *graph);
-/* Undoes cleave_storage_lap(). */
+/* Moves the values back to the buffers that they had before cleave_storage_lap(). */
 void cleave_storage_unlap (CleaveStorage *storage, const CleaveGraph *graph);
 
 static inline gboolean

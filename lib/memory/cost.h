@@ -64,8 +64,8 @@ double cleave_cost_of_shared (const CleaveNode *node);
 /* Returns the fixed cost of one more piece of a node: it starts a step and copies carried rows. */
 double cleave_cost_of_one_more_piece (const CleaveNode *node);
 /* Returns the cost of one piece. Weights in `read` (a set of CleaveResult) were read by an earlier
- * piece and cost less; adds the other weights to `read`. An operand that a product packs is read
- * for each piece. */
+ * piece and cost less; adds the other weights to `read`. Each piece packs operand 1 of a product
+ * again if the operand is not constant. */
 double cleave_cost_of_piece (const CleaveNode *node, GHashTable *read);
 /* Returns the cost of a node that runs fused with the step before it. */
 double cleave_cost_along (const CleaveNode *node);

@@ -19,8 +19,7 @@ typedef struct
   CleaveRange ranges[];
 } CleaveJoinFacts;
 
-/* How a result of a VIEW or BROADCAST op is read from operand 0, for each dimension of operand
- * 0. */
+/* For each dimension of operand 0: how a result of a VIEW or BROADCAST op reads this dimension. */
 typedef struct
 {
   gboolean is_view; /* whether strides can express the result; FALSE: the result is a copy */

@@ -9,7 +9,7 @@
  * copy, strip 1, and x is freed before strip 1 runs. */
 
 /* Moves the copies of carried rows (rows that later strips need) earlier: to right after the last
- * other reader of the buffer they come from. The buffer can then be freed. */
+ * other reader of the buffer that holds the rows. The buffer can then be freed. */
 GPtrArray *cleave_order_hoist_carried (const CleaveGraph *graph, const GPtrArray *order);
 /* Moves nodes that free a buffer and allocate none to their earliest possible position. `storage`
  * is the buffer assignment of `order`. */

@@ -11,8 +11,8 @@
  * of one chunk are then computed, used and freed before the next chunk begins. `weight`, indexed by
  * node id: the heaviest operand of a node is visited first; NULL: operands in their own order. */
 GPtrArray *cleave_order_depth_first (const CleaveGraph *graph, const gint64 *weight);
-/* Returns the depth-first order that visits first the operand with the largest need of memory
- * beyond its own result. `order` is any order of the nodes. Returns NULL if the result equals
+/* Returns the depth-first order that visits first the operand whose computation needs the most
+ * memory besides its result. `order` is any order of the nodes. Returns NULL if the result equals
  * cleave_order_depth_first() without weights. */
 GPtrArray *cleave_order_heaviest_first (const CleaveGraph *graph, const GPtrArray *order);
 /* Returns an order from the inputs down: walks through `order`, but runs each node as soon as its

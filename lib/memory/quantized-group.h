@@ -27,8 +27,8 @@ typedef struct
   CleaveTensorType result;
   gboolean by_elements; /* the call is element-wise: each element of the result depends only on the
                          * elements of the operands at the same index */
-  gboolean is_main;     /* the call is the main call: not element-wise, and more than a data
-                         * movement */
+  gboolean is_main;     /* the call is the main call of the group: neither element-wise nor only a
+                         * data movement */
   guint n_readers;      /* number of operands of later calls that read this call's result */
   CleaveTensor *w_bytes, *w_scale, *w_zero; /* constants from which operand 1 was dequantized, along
                                              * w_axis; any of them may be NULL */
@@ -108,18 +108,19 @@ gboolean cleave_tile_choose (const CleaveBody *body,
 /* Returns whether the node is element-wise: each element of its result depends only on elements at
  * the same index of its operands. */
 gboolean cleave_node_goes_by_elements (const CleaveNode *node);
-/* Returns an array indexed by node id: the 8-bit value of which the node's result is an
- * element-wise function, as far back in the graph as possible; NULL: none. The caller frees the
+/* Returns an array indexed by node id. The entry is the earliest 8-bit value of the graph of which
+ * the node's result is an element-wise function; NULL: there is none. The caller frees the
  * array. */
 CleaveResult **cleave_byte_functions_find (const CleaveGraph *graph, const GPtrArray *order);
 
-/* Returns the graph with its groups merged into nodes; NULL if it has none or has a cycle. */
+/* Returns the graph with each quantized group merged into one node; NULL if the graph has no group
+ * or has a cycle. */
 CleaveGraph *cleave_group_quantized (const CleaveGraph *graph);
 /* Merges groups as cleave_group_quantized() does. Sets `*nodes` to an array indexed by the id of a
  * node of `graph`: the node of the new graph that replaces it. */
 CleaveGraph *cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes);
-/* Returns the graph with data movement (views, joins, reshapes) before sums done on 8-bit values,
- * and dequantization after the movement. `order` is an order of the graph. Sets `*nodes` as
+/* Returns a graph in which data movement (views, joins, reshapes) before a sum moves 8-bit values:
+ * dequantization follows the movement. `order` is an order of the graph. Sets `*nodes` as
  * cleave_group_quantized_nodes() does. Returns NULL if no node moves. */
 CleaveGraph *
 cleave_sink_dequantize (const CleaveGraph *graph, const GPtrArray *order, CleaveNode ***nodes);

@@ -4,8 +4,8 @@
 #include "host-messages.h"
 
 /* A message that this rank expects from a rank on the same host (host-messages.h) and has not
- * received yet. channels.c keeps these messages in an array. While it waits for one message, it
- * receives all offered messages, since a sender may wait until another of its messages is taken. */
+ * received yet. channels.c keeps these messages in an array. A rank that waits for one message
+ * receives all offered messages, since a sender may wait until the rank takes another message. */
 typedef struct
 {
   guint message, run;

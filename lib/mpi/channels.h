@@ -25,11 +25,11 @@ typedef struct
   gint64 n_bytes;
   CleaveMessagePlace place; /* buffer and layout for which the request was made */
   MPI_Request request;      /* MPI_REQUEST_NULL: the request is not made yet */
-  gboolean is_active;       /* the request has begun and not finished, so MPI may access the
+  gboolean is_active;       /* whether the request has begun and not finished: MPI may access the
                              * buffer */
-  gboolean is_on_host; /* MPI does not carry the message: the receiver reads it from the sender's
-                       memory (host-messages.h) */
-  guint run;           /* number of times that the message has been sent, or expected, so far */
+  gboolean is_on_host;      /* whether the receiver reads the message from the sender's memory
+                             * (host-messages.h), without MPI */
+  guint run; /* number of times that the message has been sent, or expected, so far */
 } CleaveChannel;
 
 /* All messages of a rank. CleaveTransport is the interface through which a program sends and
@@ -43,8 +43,8 @@ typedef struct
   guint n_channels; /* number of messages of the placement, including messages between other
                      * ranks */
   CleaveChannel *channels;
-  gboolean has_company; /* other programs of this process run at the same time, so a waiting thread
-                         * sleeps */
+  gboolean has_company;     /* whether other programs of this process run at the same time; if so, a
+                             * waiting thread sleeps */
   CleaveProgress *progress; /* thread that calls MPI during runs; NULL: MPI carries no large
                              * message */
   CleaveHostMessages *host;
@@ -66,8 +66,8 @@ gboolean cleave_channels_clear (CleaveChannelSet *channels);
 /* Stops all sending and receiving, and reports the error `why` to all ranks. No effect after an
  * earlier failure. */
 void cleave_channels_fail (CleaveChannelSet *channels, const GError *why);
-/* Start and stop the calls of MPI in the background (progress.h). The caller calls the first
- * function before each run, and the second after it. */
+/* Start (begin) and stop (end) the calls of MPI in the background (progress.h). The caller starts
+ * them before each run, and stops them after the run. */
 void cleave_channels_begin (CleaveChannelSet *channels);
 void cleave_channels_end (CleaveChannelSet *channels);
 CleaveTransport cleave_channels_get_transport (CleaveChannelSet *channels);

@@ -8,7 +8,7 @@
  * between processes with these functions. Example: columns [0, 4) of a [3, 8] float value are 3
  * runs of 16 bytes, 32 bytes apart. */
 
-/* An iterator over the runs of a place, in the order in which they are sent. */
+/* An iterator over the runs of a place, in the order in which the runs are sent. */
 typedef struct
 {
   const CleaveMessagePlace *place;

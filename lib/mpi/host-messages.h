@@ -7,10 +7,10 @@
 #include <mpi.h>
 
 /* Messages between ranks on one host, without MPI: the receiver reads the value from the sender's
- * memory. channels.c uses this way for each pair of ranks that allows it. Each rank has a board: an
- * array in shared memory, with an entry for each message. The sender writes the address and strides
- * of the value into the entry. The receiver copies the value and marks it as taken. The sender
- * waits for that mark before it overwrites the value.
+ * memory. channels.c sends messages this way between two ranks if the system allows it. Each rank
+ * has a board: an array in shared memory, with an entry for each message. The sender writes the
+ * address and strides of the value into the entry. The receiver copies the value and marks it as
+ * taken. The sender waits for that mark before it overwrites the value.
  *
  *   sender:   offer (place)                          is_taken? -> may overwrite the value
  *   receiver:       is_offered? -> take (copies the value, sets the mark) */

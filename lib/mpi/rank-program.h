@@ -5,6 +5,6 @@
 
 /* Gives stream.c access to the messages of a rank's program (CleaveRankProgram, rank-program.c).
  * When one of several programs fails, stream.c reports the failure through the channels of the
- * others. */
+ * other programs. */
 
 CleaveChannelSet *cleave_rank_program_get_channels (CleaveRankProgram *program);

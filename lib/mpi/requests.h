@@ -12,8 +12,8 @@
 /* Makes and commits the MPI type of one message at a place. Returns an MPI error code. A place may
  * have more bytes or runs than an int can count. */
 int cleave_message_type_init (const CleaveMessagePlace *place, MPI_Datatype *type);
-/* Makes a persistent request that sends the bytes at a place to the peer (`is_sent`), or receives
- * them. Returns an MPI error code. */
+/* Makes a persistent request that sends the bytes at a place to the peer (if `is_sent`), or
+ * receives bytes from the peer into the place. Returns an MPI error code. */
 int cleave_request_init (MPI_Request *request,
                          const CleaveMessagePlace *place,
                          gboolean is_sent,

@@ -21,16 +21,15 @@ gboolean
 cleave_conv_check_channels (const CleaveShape *w, gint64 group, gint64 channels, GError **error);
 /* Infers the shape of the result, and sets its element type to the element type of X. */
 gboolean cleave_conv_infer (const CleaveCall *call, CleaveTensorType *y, GError **error);
-/* Checks the bias, the operand with the index `bias`, if it is present: it must have this element
- * type, and one element for each channel of the result. */
+/* Checks the bias, operand number `bias`, if it is present: it must have the type `element`, and
+ * one element for each channel of the result. */
 gboolean cleave_conv_check_bias (
     const CleaveCall *call, guint bias, CleaveElement element, gint64 channels, GError **error);
 /* Sets the maps of X and W. Any other operand, such as the bias, is mapped by the channels of the
  * result. */
 void cleave_conv_maps (const CleaveCall *call, guint operand, CleaveDimMap *map);
 /* Sets `group` to the number of groups in a span of channels of the result, where each group has
- * `block` channels. Refuses a span that is neither inside one group nor begins and ends between
- * groups. */
+ * `block` channels. Refuses a span that is neither a part of one group nor made of whole groups. */
 gboolean cleave_conv_narrow_groups (CleaveSpan channels, gint64 block, gint64 *group, GString *why);
 /* Sets the pads and the group of a piece. Refuses a chunk as cleave_conv_narrow_groups() does. */
 gboolean
@@ -49,9 +48,10 @@ gint64 cleave_conv_macs (const CleaveCall *call);
  * state of these functions. */
 typedef struct
 {
-  void (*begin) (gpointer self, gint64 channel); /* begins the sum of a result channel */
-  /* adds the products of one tap that is not padding: n channels of X with the stride `x_stride`,
-   * and n of W with `w_stride`, in elements */
+  void (*begin) (gpointer self, gint64 channel); /* begins the sum of one element of the result, in
+                                                  * channel `channel` */
+  /* adds the products of one tap that is not padding: n channels of X, `x_stride` elements apart,
+   * times n channels of W, `w_stride` elements apart */
   void (*add) (
       gpointer self, gconstpointer x, gint64 x_stride, gconstpointer w, gint64 w_stride, gint64 n);
   void (*end) (gpointer self, gpointer y);
@@ -64,8 +64,8 @@ gboolean cleave_conv_is_winograd (const CleaveCall *call);
 /* Returns whether Winograd's algorithm can compute a call: 3x3 kernel, strides and dilations of 1.
  */
 gboolean cleave_conv_could_be_winograd (const CleaveCall *call);
-/* Returns whether Winograd's algorithm is estimated to be faster for a call, whose operands need
- * not be checked. */
+/* Returns whether Winograd's algorithm is estimated to be faster for a call. The operands of the
+ * call may be unchecked. */
 gboolean cleave_conv_pays_winograd (const CleaveCall *call);
 /* Fails if the attributes ask for Winograd's algorithm, but the algorithm cannot compute the call.
  */

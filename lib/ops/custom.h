@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Custom ops: nodes of other domains than ONNX's, whose meaning Cleave does not know.
+/* Custom ops: ops of other domains than ONNX's. Cleave does not know their meaning.
  * lib/onnx/import/custom.c makes such a node, and lib/onnx/export/custom.c writes it unchanged. A
  * custom node can neither be split nor run. */
 

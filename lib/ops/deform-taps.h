@@ -35,8 +35,8 @@ typedef struct
   const CleaveView *operands;
   CleaveWindow windows[CLEAVE_MAX_RANK];
   guint n;
-  gint64 n_taps, n_in, shared; /* numbers of taps of a window, of channels of X in a group, and of
-                                * channels of X in an offset group */
+  gint64 n_taps, n_in, shared; /* number of taps of a window (`n_taps`), and numbers of channels of
+                                * X in a group (`n_in`) and in an offset group (`shared`) */
   gboolean has_mask;
   const gint64 *at; /* index, in the result, of the position that is being computed */
 } CleaveDeformWalk;
@@ -47,7 +47,8 @@ cleave_deform_load (const CleaveView *view, gint64 offset)
   return cleave_real_load (view->type.element, cleave_view_element (view, offset));
 }
 
-/* Returns channel `c` of the offsets or of the mask at the current position of the walk. */
+/* Returns channel `c` of operand `operand`, the offsets or the mask, at the current position of the
+ * walk. */
 static inline double
 cleave_deform_load_at (const CleaveDeformWalk *walk, guint operand, gint64 c)
 {
@@ -132,7 +133,8 @@ cleave_deform_windows (const CleaveCall *call, CleaveWindow *windows)
   return n;
 }
 
-/* Returns a walk over the result. The caller changes `at`, the index of the current position. */
+/* Returns a walk over the result. `at` is the index of the current position, which the caller
+ * changes. */
 static inline CleaveDeformWalk
 cleave_deform_walk (const CleaveCall *call, const CleaveView *operands, const gint64 *at)
 {

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Building blocks of the functions of elementwise-math.h and elementwise-powers.h: selection
- * without a branch, bounds, roots and rounding. As in elementwise-math.h, all code is straight-line
- * code that compilers can vectorize without changing a bit. */
+ * without a branch, bounds, roots and rounding. As in elementwise-math.h, all functions are
+ * straight-line code, and vectorizing them changes no bit. */
 
 #include <math.h>
 
@@ -65,8 +65,8 @@ cleave_f32_fma (float a, float b, float c)
   return __builtin_fmaf (a, b, c);
 }
 
-/* Return the smaller, or the larger, of a and `bound`; NaN if a is NaN. Processors have an
- * instruction with exactly this result. */
+/* Return the smaller (at most), or the larger (at least), of a and `bound`; NaN if a is NaN.
+ * Processors have instructions with exactly these results. */
 static inline float
 cleave_f32_at_most (float a, float bound)
 {
@@ -103,8 +103,8 @@ cleave_f32_sqrt (float a)
   return cleave_f32_select (a < 0.0f, (float) CLEAVE_NAN, __builtin_sqrtf (a));
 }
 
-/* Round to the nearest integer (ties to even), down, or up. The sign of 0 is kept. The instruction,
- * if the level has one, and the code for other levels give the same bits. */
+/* Round to the nearest integer (ties to even), down, or up. The sign of 0 is kept. Processor levels
+ * without a rounding instruction use code with the same bits. */
 #if defined(__SSE4_1__) || defined(__aarch64__)
 static inline float
 cleave_f32_round (float a)
@@ -128,7 +128,8 @@ static inline float
 cleave_f32_round (float a)
 {
   float x = cleave_f32_abs (a);
-  float y = (x + 8388608.0f) - 8388608.0f; /* from 2^23 on all floats are integers */
+  float y = (x + 8388608.0f) - 8388608.0f; /* from 2^23 on, all floats are integers: the addition
+                                            * rounds */
 
   return cleave_f32_copysign (cleave_f32_select (x < 8388608.0f, y, x), a);
 }

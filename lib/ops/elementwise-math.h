@@ -71,8 +71,8 @@ cleave_f32_exp_normal_negative (float a)
   return (1.0f + e.fraction) * e.scale;
 }
 
-/* Returns e^a from its parts. Multiplies by two scales, so that subnormal results and infinity are
- * rounded only once. */
+/* Returns e^a from its parts (CleaveExpParts). Multiplies by two scales, so that subnormal results
+ * and infinity are rounded only once. */
 static inline float
 cleave_f32_exp_of_parts (CleaveExpParts e)
 {
@@ -177,8 +177,8 @@ cleave_f32_sigmoid (float a)
   return 1.0f / cleave_f32_fma (1.0f + e.fraction, e.scale, 1.0f);
 }
 
-/* Returns erf (a) within 2.65 ulp, as 1 - 2^q with q = x * polynomial (x). Computes 2^q - 1
- * directly, which loses no bits near 0. For a of 3.93 or more, the result is 1. */
+/* Returns erf (a) within 2.65 ulp, as 1 - 2^q with q = x * polynomial (x). Computes 2^q - 1 without
+ * rounding 2^q, which loses no bits near 0. For a of 3.93 or more, the result is 1. */
 static inline float
 cleave_f32_erf (float a)
 {
@@ -265,8 +265,8 @@ DOUBLE (abs, fabs)
 
 static inline float cleave_f32_tan (float a) { return (float) tan ((double) a); }
 
-/* Arithmetic that differs between floats and integers. Integers wrap around; an integer divided by
- * 0 gives 0. */
+/* Functions for arithmetic that differs between floats (FLOATS) and integers (INTEGERS). Integers
+ * wrap around; an integer divided by 0 gives 0. */
 #define FLOATS(T, t, suffix)                                                                       \
   static inline T cleave_##t##_add (T a, T b) { return a + b; }                                    \
   static inline T cleave_##t##_sub (T a, T b) { return a - b; }                                    \
@@ -296,7 +296,8 @@ FLOATS (float, f32, f)
 FLOATS (double, f64, )
 #undef FLOATS
 
-/* U is the unsigned type of the same size, in which overflow wraps around. */
+/* Functions for the integer type T. U is the unsigned type of the same size, in which overflow
+ * wraps around. */
 #define INTEGERS(T, t, U)                                                                          \
   static inline T cleave_##t##_select (gboolean choice, T a, T b) { return choice ? a : b; }       \
   static inline T cleave_##t##_add (T a, T b) { return (T) ((U) a + (U) b); }                      \
@@ -417,7 +418,8 @@ cleave_f64_is_negative (double a)
   return a < 0;
 }
 
-/* Return a real bound as an integer: truncated, and clamped to the range of the type; 0 for NaN. */
+/* Return a real number, such as a bound of Clip, as an integer: truncated, and clamped to the range
+ * of the type; 0 for NaN. */
 CLEAVE_CALL gint64
 cleave_i64_bound (double a)
 {
@@ -458,7 +460,8 @@ cleave_u64_shrink (guint64 a, double lambd, double bias)
   return cleave_u64_bound (cleave_f64_shrink ((double) a, lambd, bias));
 }
 
-/* Return the bounds of a Clip, in the type in which the Clip is computed. */
+/* Return the lower bound `least` and the upper bound `most` of a Clip in the type in which the Clip
+ * is computed. */
 static inline float
 cleave_f32_least (double least, double most)
 {
@@ -546,8 +549,8 @@ NARROW (gint32, i32, i64, gint64, (gint64) G_MININT32, (gint64) G_MAXINT32)
 #undef NARROW
 /* clang-format on */
 
-/* The attributes of an op of the kind FOLD, such as a Sum of many operands. The loop over the
- * operands sets these attributes. */
+/* The attributes of an op of the kind FOLD, such as a Sum of many operands. The kernel's loop over
+ * the operands sets the index of the current operand. */
 typedef struct
 {
   gint64 index, n_operands;
@@ -558,8 +561,8 @@ __extension__ typedef struct
 {
 } CleaveNoAttrs;
 
-/* Select the function with this name for the type T. CLEAVE_F selects among functions of floats,
- * CLEAVE_N among functions of all types. */
+/* Call the function named `word` for the type T of the code around the macro. CLEAVE_F selects
+ * among the functions of floats, CLEAVE_N among the functions of all types. */
 #define CLEAVE_F(word, ...)                                                                        \
   _Generic((T) 0, float : cleave_f32_##word, double : cleave_f64_##word) (__VA_ARGS__)
 #define CLEAVE_N(word, ...)                                                                        \
@@ -571,7 +574,7 @@ __extension__ typedef struct
            : cleave_i32_##word, gint64                                                             \
            : cleave_i64_##word, guint64                                                            \
            : cleave_u64_##word) (__VA_ARGS__)
-/* Selects the function with this name for the unsigned integer type T. */
+/* Calls the function named `word` for the unsigned integer type T. */
 #define CLEAVE_U(word, ...)                                                                        \
   _Generic((T) 0, guint8 : cleave_u8_##word, guint64 : cleave_u64_##word) (__VA_ARGS__)
 /* Returns a if `choice`, else b, in the type T. */
@@ -580,5 +583,5 @@ __extension__ typedef struct
 #define CLEAVE_UNIT(a)                                                                             \
   CLEAVE_F (at_least, CLEAVE_F (at_most, a, CLEAVE_F (unit_bound, TRUE)),                          \
             CLEAVE_F (unit_bound, FALSE))
-/* Converts a real number, such as a bound, to the nearest T. */
+/* Converts a real number, such as a bound, to the type T. */
 #define CLEAVE_BOUND(a) CLEAVE_N (bound, a)

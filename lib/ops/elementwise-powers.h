@@ -2,8 +2,8 @@
 #pragma once
 
 /* Powers, trigonometric and hyperbolic functions of elementwise.def. elementwise-math.h includes
- * this file, and its rules hold here, too. Results are float, intermediate values double, except
- * for sines and cosines of small angles. */
+ * this file, and its rules hold for this file, too. Results are float, intermediate values double,
+ * except for sines and cosines of small angles. */
 
 #include "elementwise-basics.h"
 
@@ -138,7 +138,7 @@ cleave_f32_turn (float a, guint64 quarter)
 
 /* Returns sin (a + quarter * pi / 2) within 2.5 ulp, for |a| up to CLEAVE_TURN_NEAR. pi / 2 is
  * split into parts of 12 bits, so that the product of each part and the number of quarter turns is
- * exact. The rounding error of the second difference is added back. */
+ * exact. Corrects the rounding error of the second subtraction. */
 static inline float
 cleave_f32_turn_near (float a, guint32 quarter)
 {

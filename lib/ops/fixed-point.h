@@ -76,7 +76,7 @@ cleave_fixed_two_over_one_plus (gint32 x)
 {
   const gint32 start = 1515870810, slope = -1010580540, one = 1 << 29;
   gint32 half = (gint32) (((gint64) x + G_MAXINT32 + 1) /
-                          2); /* rounds without a case for negative x: x is 0 or more */
+                          2); /* x is 0 or more, so rounding needs no case for negative numbers */
   gint32 y = start + cleave_fixed_product (half, slope);
 
   for (guint i = 0; i < 3; i++)
@@ -196,9 +196,10 @@ cleave_fixed_inverse_root (gint32 x, gint32 *multiplier, gint *shift)
 
 /* Returns ln (x) in units of 2^-26, for x of at least 1 in units of 2^-19.
  *
- * x is split into 2^k * r, where r is near the fourth root of 1/2. The function computes two values
- * of k: an integer plus 1/4, and an integer minus 1/4. It takes the larger k and the smaller r,
- * which belong together. The logarithm of r is a quotient of polynomials in q = 2 * (r - root). */
+ * x is split into 2^k * r, where r is near the fourth root of 1/2. The function computes two
+ * candidates of k, an integer plus 1/4 and an integer minus 1/4, each with its r. It takes the
+ * larger k, whose r is the smaller one. The logarithm of r is a quotient of polynomials in q = 2 *
+ * (r - root). */
 static inline gint32
 cleave_fixed_log (gint32 x)
 {

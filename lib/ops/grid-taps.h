@@ -3,7 +3,7 @@
 
 /* The taps of a GridSample: the elements of X between which an element of the result is
  * interpolated. Taps outside of X count as 0. The reference kernel (grid-sample.c) and the fast
- * kernel (lib/runtime/kernels/grid-sample.c) both find them here.
+ * kernel (lib/runtime/kernels/grid-sample.c) both call these functions.
  *
  * Order of the sum: rows of taps, then columns. The weight of a tap is the weight of its row times
  * the weight of its column. Sums are float32, and float64 for float64 elements. */
@@ -76,7 +76,7 @@ cleave_grid_cubic_weight (double t)
          4 * CLEAVE_GRID_CUBIC_A;
 }
 
-/* Finds the taps along one dimension. Writes them to `taps` instead of returning them: copying a
+/* Writes the taps along one dimension to `taps`. The function does not return the struct: copying a
  * struct whose fields were just written stalls on store forwarding. */
 static inline __attribute__ ((always_inline)) void
 cleave_grid_taps (const CleaveGridSampleAttrs *a, double at, gint64 n, CleaveGridTaps *taps)

@@ -18,9 +18,9 @@ typedef enum {
 
 /* A kernel reads at most this many elements at once, so that its buffers fit on the stack. */
 #define CLEAVE_LINE 256
-/* At least this many neighboring lists are processed together: element i of all lists before
- * element i + 1. Fewer lists are processed one after the other. CumSum of 8 lists of 512 takes 27
- * us one by one and 47 us together; 16 lists take the same time either way. */
+/* Kernels process at least this many neighboring lists together: element i of all lists before
+ * element i + 1. They process fewer lists one after the other. CumSum of 8 lists of 512 takes 27 us
+ * one by one and 47 us together; 16 lists take the same time either way. */
 #define CLEAVE_MIN_ACROSS 16
 
 typedef union
@@ -36,9 +36,9 @@ CleaveWide cleave_wide_of (CleaveElement element);
  * NaN is greater than all numbers. */
 int cleave_wide_compare (CleaveWide wide, gconstpointer a, gconstpointer b);
 
-/* Reads n elements of a view, from element `offset` on, with steps of `step` elements. Returns the
- * address of n contiguous elements of the type `wide`: in the view itself if possible, else
- * converted in `buffer`. `wide` must be the wide type of the element type, or CLEAVE_WIDE_F64. */
+/* Reads n elements of a view, from element `offset` on, `step` elements apart. Returns the address
+ * of n contiguous elements of the type `wide`: in the view itself if possible, else converted in
+ * `buffer`. `wide` must be the wide type of the element type, or CLEAVE_WIDE_F64. */
 gconstpointer cleave_line_read (const CleaveView *view,
                                 gint64 offset,
                                 gint64 step,
@@ -77,9 +77,9 @@ typedef struct
   gint64 step[CLEAVE_LINES_MAX_VIEWS], offset[CLEAVE_LINES_MAX_VIEWS];
 } CleaveLines;
 
-/* Begins an iteration in row-major order over the first `rank` dimensions in `dim`, with the
- * strides that the caller has set. Merges dimensions that continue each other in all views. Returns
- * FALSE if there are no elements. */
+/* Begins an iteration in row-major order. The caller has set the rank, the extents (`dim`) and the
+ * strides of each view. Merges dimensions that continue each other in all views. Returns FALSE if
+ * there are no elements. */
 gboolean cleave_lines_init (CleaveLines *lines, guint n_views);
 /* Begins an iteration over all elements of views[0], in the order of its memory. The other views
  * are broadcast to its shape. */

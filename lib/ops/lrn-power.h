@@ -2,7 +2,7 @@
 #pragma once
 
 /* The power by which LRN divides an element. The reference kernel (lrn.c) and the fast kernel
- * (lib/runtime/kernels/lrn.c) both compute it here, so that they give the same bits. */
+ * (lib/runtime/kernels/lrn.c) both call this function, so that they give the same bits. */
 
 #include <math.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The parts of a matrix product without its arithmetic: shapes, maps and strides. The records and
- * reference kernels of MatMul, MatMulInteger, QLinearMatMul and TfliteMatMul share them, and so do
- * the fast kernels of these ops.
+/* The parts of a matrix product without its arithmetic: shapes, maps and strides. The records,
+ * reference kernels and fast kernels of MatMul, MatMulInteger, QLinearMatMul and TfliteMatMul use
+ * these functions.
  *
  * A and B are stacks of matrices: batch dimensions, then rows, then columns. A vector is a matrix
- * without rows (A) or without columns (B). The result has the batch dimensions of both, broadcast,
- * then A's rows, then B's columns. K is the length of the sums. Example: A [5, 1, 2, 3] and B [4,
- * 3, 7] give [5, 4, 2, 7], with K = 3. */
+ * without rows (A) or without columns (B). The result has the broadcast batch dimensions of A and
+ * B, then A's rows, then B's columns. K is the length of the sums. Example: A [5, 1, 2, 3] and B
+ * [4, 3, 7] give [5, 4, 2, 7], with K = 3. */
 
 #include "../ir/op.h"
 
@@ -26,7 +26,7 @@ CleaveMatmulDims cleave_matmul_dims (const CleaveShape *a, const CleaveShape *b)
 /* Returns the index of the dimension of the result that comes from one operand alone: A's rows or
  * B's columns, as `side` says. The result must have this dimension. */
 guint cleave_matmul_own_dim (const CleaveMatmulDims *dims, CleaveMatmulSide side);
-/* Returns K, the length of the sums, of a product with this A. */
+/* Returns K, the length of the sums of a product whose operand A has the shape `a`. */
 gint64 cleave_matmul_length (const CleaveShape *a);
 gboolean
 cleave_matmul_infer (const CleaveShape *a, const CleaveShape *b, CleaveShape *y, GError **error);

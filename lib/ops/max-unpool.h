@@ -6,7 +6,8 @@
 
 #include "../ir/op.h"
 
-/* Sets `pooled` to the smallest shape of a value that a MaxPool pools to shape `x`. The indices
- * count the elements of that value. The output_shape of a MaxUnpool may be larger. */
+/* Sets `pooled` to the smallest shape of a value that a MaxPool pools to shape `x`. The indices of
+ * a MaxUnpool count the elements of a value of this shape. The output_shape of a MaxUnpool may be
+ * larger. */
 void
 cleave_max_unpool_shape (const CleaveMaxUnpoolAttrs *a, const CleaveShape *x, CleaveShape *pooled);

@@ -32,7 +32,8 @@ cleave_move_element (const CleaveView *to,
     }
 }
 
-/* Is the `kernel` of ops whose reference kernel already copies at the speed of memory. */
+/* Returns the family of the reference kernel: the `kernel` of ops whose reference kernel already
+ * copies at the speed of memory. */
 static inline CleaveKernel
 cleave_move_kernel (const CleaveCall *call)
 {
@@ -58,8 +59,8 @@ cleave_move_index (const CleaveView *indices, gint64 offset, gint64 extent)
  * message, such as "gather". */
 gboolean cleave_move_check_indexed (
     const CleaveShape *data, guint d, const CleaveShape *indices, const char *what, GError **error);
-/* Checks that indices, which have the rank of data, have no larger extents than data, except along
- * the axis. */
+/* Checks that no extent of `indices` is larger than the same extent of `data`, except along the
+ * axis. Both shapes have the same rank. */
 gboolean cleave_move_check_within (const CleaveShape *indices,
                                    const CleaveShape *data,
                                    guint axis,
@@ -67,8 +68,8 @@ gboolean cleave_move_check_within (const CleaveShape *indices,
 /* Returns `view`, from element `offset` on, without the n dimensions from dimension `first` on. */
 CleaveView cleave_move_drop_dims (const CleaveView *view, guint first, guint n, gint64 offset);
 
-/* Is the `infer` of Reshape and Expand: the shape is the attribute `shape`, and the element type is
- * the operand's. */
+/* Infers the result of Reshape and Expand: the shape is the attribute `shape`, and the element type
+ * is the element type of operand 0. */
 gboolean
 cleave_infer_shape_attr (const CleaveCall *call, CleaveTensorType *results, GError **error);
 
@@ -84,9 +85,9 @@ cleave_move_first_along (const CleaveView *view, const CleaveShape *shape, guint
   return first;
 }
 
-/* Copies one element for each index. Gathers from the position of the index along the axis of x. If
- * `scatters`, copies to the position of the index along the axis of y; if several elements have the
- * same index, the last one in row-major order stays. */
+/* Copies one element of x to y for each index. Without `scatters`, the index is the position along
+ * the axis of x (gather). With `scatters`, it is the position along the axis of y; if several
+ * elements have the same index, y keeps the last one in row-major order. */
 void cleave_move_picked (const CleaveView *y,
                          const CleaveView *x,
                          const CleaveView *indices,

@@ -5,7 +5,7 @@
  * exponent.
  *
  * Order of operations, in double: absolute values, squares or other powers; their sum in 8 lanes
- * (axes.h); the root of the sum. LpPool adds tap by tap instead. */
+ * (axes.h); the root of the sum. LpPool adds without lanes, tap by tap. */
 
 #include "axes.h"
 #include "lines.h"

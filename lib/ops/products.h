@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Sums of products, in the order that every kernel of an op keeps: one fused multiply-add after the
+/* Sums of products in the order that all kernels of an op use: one fused multiply-add after the
  * other. The reference kernels of convolutions, matrix products, Einsum and recurrent ops add this
  * way; their fast kernels give the same bits.
  *

@@ -10,8 +10,8 @@
 #include "../ir/op.h"
 #include "../ir/view.h"
 
-/* The parameters of the resize along one dimension. A piece computes the positions of the whole
- * node. */
+/* The parameters of the resize along one dimension. A piece computes the same positions as the
+ * whole node. */
 typedef struct
 {
   const CleaveResizeAttrs *attrs;

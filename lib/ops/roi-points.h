@@ -3,7 +3,7 @@
 
 /* Sampling points of RoiAlign along each dimension of a region, and the elements of X between which
  * a point interpolates. The reference kernel (roi-align.c) and the fast kernel
- * (lib/runtime/kernels/roi-align.c) both find them here.
+ * (lib/runtime/kernels/roi-align.c) both call these functions.
  *
  *   1 row of the result over rows [2, 6) of X, sampling_ratio 2, output_half_pixel: points at rows
  * 3 and 5
@@ -13,8 +13,8 @@
 
 #include "roi.h"
 
-/* An element has at most this many points in one dimension, so that they can be counted. No region
- * of a real model has more points. */
+/* An element of the result has at most this many points in one dimension, so that a product of two
+ * counts fits into 64 bits. No region of a real model has more points. */
 #define CLEAVE_ROI_MAX_POINTS 0x1p31
 
 /* A region along one dimension. `begin`, and `step`, the length of an element of the result, are in
@@ -50,9 +50,9 @@ cleave_roi_point (const CleaveRoiSpan *span, gint64 out, gint64 i)
 }
 
 /* Returns the span of sampling points that can add to the result: from the last point before the
- * image to the first point behind it. A point further outside adds 0, so one point before and one
- * behind are enough. A NaN is treated as a point behind the image. If positions do not increase,
- * returns all points. */
+ * image to the first point behind it. A point further outside adds 0, so one point before the image
+ * and one point behind it are enough. A NaN is treated as a point behind the image. If positions do
+ * not increase, returns all points. */
 static inline CleaveSpan
 cleave_roi_points (const CleaveRoiSpan *span, gint64 out, gint64 extent)
 {

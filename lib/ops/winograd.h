@@ -6,8 +6,8 @@
  * all kernels add in the same order: conv-winograd.c and lib/runtime/kernels/gemm/winograd.c. The
  * bundle transforms its weights with them. */
 
-/* Transforms 4 values of a tile of the image in place; `step` is the distance between them, in
- * values. Apply this macro to each column of the tile, then to each row. */
+/* Transforms 4 values of a column or row of a tile of the image in place; `step` is the distance of
+ * neighboring values. Apply this macro to each column of the tile, then to each row. */
 #define CLEAVE_WINOGRAD_IMAGE(type, d, step)                                                       \
   do                                                                                               \
     {                                                                                              \
@@ -20,7 +20,8 @@
     }                                                                                              \
   while (0)
 
-/* Transforms 4 sums to 2 results in place. Apply this macro to each column, then to each row. */
+/* Transforms 4 sums of a column or row of a tile to 2 results in place; `step` is the distance of
+ * neighboring sums. Apply this macro to each column, then to each row. */
 #define CLEAVE_WINOGRAD_RESULT(type, m, step)                                                      \
   do                                                                                               \
     {                                                                                              \

@@ -54,16 +54,16 @@ G_STATIC_ASSERT (sizeof (CleaveSavedHeader) == 64);
 /* build-id.c: returns the version and the build ID of the library. */
 char *cleave_saved_dup_library (void);
 
-/* sources.c: the files from which a model was read */
+/* The functions of sources.c are about the files from which a model was read. */
 
 /* Returns the metadata of one file of the model, of the type (aytxs) in CLEAVE_SAVED_TYPE. Returns
  * NULL on error. */
 GVariant *cleave_source_new (const char *path, GError **error);
 /* Checks that the model's files are unchanged. If `model` is NULL, ignores files that no longer
- * exist. If not, `model` is the current path of the first file; all files must exist, and the
- * others must be in the folder of `model`. */
+ * exist. If `model` is not NULL, it is the current path of the first file; all files must exist,
+ * and all other files must be in the folder of `model`. */
 gboolean cleave_sources_check (GVariant *sources, const char *model, GError **error);
 
-/* save.c: sorts the inputs of a graph by this list of names. Returns FALSE if the graph's inputs do
- * not have exactly these names. */
+/* save.c: sorts the inputs of a graph in the order of `names`. Returns FALSE if the graph's inputs
+ * do not have exactly these names. */
 gboolean cleave_saved_order_inputs (CleaveGraph *graph, const char *const *names);

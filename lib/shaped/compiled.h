@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A compiled program and the graph that it was made of. The program also runs inputs with smaller
- * extents: it pads them to the extents of the graph's inputs. programs.h keeps a list of these
- * programs, for shaped.c and dynamic-program.c. */
+/* A compiled program and the graph that it was made of. The program can also run inputs with
+ * smaller extents, which are padded to the extents of the graph's inputs. programs.h keeps a list
+ * of these programs, for shaped.c and dynamic-program.c. */
 
 #include <cleave/cleave-program.h>
 
@@ -22,8 +22,9 @@ CleaveCompiled *
 cleave_compiled_new (CleaveGraph *graph, const CleaveProgramOptions *options, GError **error);
 void cleave_compiled_free (gpointer compiled);
 
-/* Runs the program. If `is_padded`, runs it on larger tensors: copies each input into the first
- * elements of a larger tensor, and each result back from the first elements of a larger output. */
+/* Runs the program. If `is_padded`, the inputs are smaller than the inputs of the program. Copies
+ * each input into the first elements of a larger tensor, and each result back from the first
+ * elements of a larger output. */
 gboolean cleave_compiled_run (CleaveCompiled *compiled,
                               CleaveTensor *const *inputs,
                               GPtrArray *outputs,

@@ -26,9 +26,9 @@ void cleave_programs_init (CleavePrograms *programs,
                            gint64 max_bytes);
 void cleave_programs_clear (CleavePrograms *programs);
 
-/* Returns a program that computes the outputs of `graph` and whose inputs have at most
- * `max_elements` elements together. Of several programs, returns the one with the fewest elements.
- * Returns NULL if there is none. */
+/* Returns a program of the list that computes the outputs of `graph`, and whose inputs have at most
+ * `max_elements` elements together. If several programs do, returns the program whose inputs have
+ * the fewest elements; if none does, returns NULL. */
 CleaveCompiled *cleave_programs_find (const CleavePrograms *programs,
                                       const CleaveGraph *graph,
                                       gint64 max_elements);
@@ -43,6 +43,6 @@ gboolean cleave_programs_run (CleavePrograms *programs,
                               guint n_inputs,
                               GPtrArray *outputs,
                               GError **error);
-/* Returns the counts of compiled programs and padded runs. `n_shapes`: number of combinations of
- * input shapes that the programs serve, which becomes the count of shapes. */
+/* Returns the counts of compiled programs and padded runs. `n_shapes` is the number of combinations
+ * of input shapes that the programs serve; the function copies it to the counts. */
 CleaveShapedStats cleave_programs_get_stats (const CleavePrograms *programs, guint n_shapes);

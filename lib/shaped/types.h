@@ -21,14 +21,15 @@ gboolean cleave_types_check (const GArray *types,
                              const CleaveGraph *graph,
                              GError **error);
 
-/* Returns the types with larger extents, so that few different types occur. An extent becomes the
- * smallest of the following that is not below it: the extent e in `largest`, e / 2, e / 4 and so
- * on. So an extent grows by less than a factor of 2.
+/* Returns the types with larger extents, so that few different types occur. With the extent e in
+ * `largest`, an extent grows to the smallest of e, e / 2, e / 4 and so on that is not below it. So
+ * an extent grows by less than a factor of 2.
  *
  *   largest 100, extent 30: 100 → 50 → 25 is below 30, so the extent becomes 50 */
 GArray *cleave_types_round_up (const GArray *types, const GArray *largest);
 
-/* Loads a model with the options, but gives the inputs of `graph` the types in `types`. */
+/* Loads the model at `path` with the options, but gives the inputs of `graph` the shapes in
+ * `types`. */
 CleaveGraph *cleave_types_load (const char *path,
                                 const CleaveOnnxOptions *options,
                                 const GArray *types,
