@@ -55,7 +55,7 @@ typedef struct
   const GOptionEntry *entries;
   const CleaveArgumentNeed *needs; /* options that have an effect only with other options; NULL:
                                     * there are none */
-  const char *what; /* the files of the command in the usage, such as "A.onnx B.onnx" */
+  const char *what; /* text that names the files in the usage message, such as "A.onnx B.onnx" */
   const char *summary;
   guint n_files; /* number of files that the command takes; G_MAXUINT: any number */
 } CleaveArguments;

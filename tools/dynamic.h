@@ -40,9 +40,9 @@ const char *cleave_dynamic_list_type (const CleaveOnnxDynamic *dynamic, const ch
 guint cleave_dynamic_list_length (CleaveTensor *number);
 /* Returns the name of a tensor in a list, such as "s.0". */
 char *cleave_dynamic_item_name (const char *list, guint index);
-/* Adds the tensors of values of the model to `flat`, and returns their names. `names` are the names
- * of the values. `tensors` has for a list the number of its tensors and the tensors, and for each
- * other name a tensor. `dynamic` may be NULL. */
+/* Adds the tensors of inputs or outputs of the model to `flat`, and returns a name for each tensor.
+ * `names` are the names of the inputs or outputs. `tensors` has one tensor for each name; for a
+ * list, it has the number of the list's tensors and then these tensors. `dynamic` may be NULL. */
 char **cleave_dynamic_flatten (const CleaveOnnxDynamic *dynamic,
                                const char *const *names,
                                const GPtrArray *tensors,

@@ -3,10 +3,11 @@
 
 #include <cleave/cleave.h>
 
-/* Inputs of the model that are sequences or optional values, for inputs.c. The tensors of a run are
- * those of the graph's inputs, then for each list the number of its tensors and the tensors. */
+/* Inputs of the model that are lists: sequences or optional values; for inputs.c. The tensors of a
+ * run are the graph's inputs, then, for each list, the number of its tensors and the tensors
+ * themselves. */
 
-/* The list of an input. */
+/* An input of the model that is a list, and the tensors that --input gives for it. */
 typedef struct
 {
   const char *name, *type; /* `type`: such as "seq(float32)" */

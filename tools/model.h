@@ -23,8 +23,9 @@ typedef struct
   const GPtrArray *more_values; /* CleaveModelValue: inputs that become constants, in addition to
                                    the inputs of --fix; NULL: none */
   gboolean force;               /* outputs may replace files that were read */
-  gboolean is_mapped;           /* the command reads few weights at a time, or none */
-  gboolean has_dynamic;         /* the command also runs or prints the dynamic part */
+  gboolean is_mapped;   /* the file is mapped, not read: the command reads few weights at a time, or
+                           none */
+  gboolean has_dynamic; /* the command also runs or prints the dynamic part */
 } CleaveModelOptions;
 
 /* Suffix of files with a graph as text. */

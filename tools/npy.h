@@ -12,7 +12,7 @@
  * become bytes of UTF-8, with one dimension more. */
 CleaveTensor *cleave_npy_parse (GBytes *bytes, GError **error);
 GBytes *cleave_npy_serialize (CleaveTensor *tensor);
-/* Writes the bytes of strings (texts.h) as NumPy's strings of bytes. */
+/* Returns strings (texts.h) as a file in the .npy format, with the type of byte strings ("S"). */
 GBytes *cleave_npy_serialize_texts (CleaveTensor *tensor);
 
 /* Loads a tensor from a file: .npy, or .pb with a serialized TensorProto. For any other ending, the

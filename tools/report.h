@@ -16,7 +16,8 @@ typedef struct
   const CleaveFitPlan *plan;   /* the plan that split the graph; NULL: the graph is not the
                                 * result of a fit */
   gboolean exclude_inputs;     /* the plan and the peaks do not count inputs */
-  const CleaveFitLoops *loops; /* results with Loops for ONNX Runtime; NULL: without Loops */
+  const CleaveFitLoops *loops; /* the fit's results with Loops for ONNX Runtime; NULL: the model is
+                                  written without Loops */
   const char *check;           /* verdict of cleave_check(); NULL: not requested */
   guint n_threads;             /* number of threads for which the graph was split; 0: none */
   gint64 threads_peak_before, threads_peak_after; /* peak with `n_threads` threads, in bytes */

@@ -13,7 +13,8 @@ typedef struct
 {
   gboolean as_json;
   gint64 repeat;
-  gint64 n_in_flight; /* runs in flight of a stream; 0: no stream */
+  gint64 n_in_flight; /* option --stream: number of runs that are in flight at once; 0: the option
+                         is not given */
   const char *folder; /* the folder of the outputs; NULL: outputs are not written */
 } CleaveRunReport;
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /* The limits of `cleave split`, such as --max-pieces, and their names in messages. cmd-split.c
- * judges the limits after the split, and report.c prints them. The library's option max-memory is
- * --max-piece-memory here. */
+ * judges the limits after the split, and report.c prints them. The option max-memory of the pass
+ * `split` is --max-piece-memory of the command. */
 
 #include <cleave/cleave.h>
 

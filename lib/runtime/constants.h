@@ -12,8 +12,9 @@
  * only once. A folded node is computed when the first step that reads its result is prepared. */
 typedef struct _CleaveConstants CleaveConstants;
 
-/* Counts the uses of constants by the steps of `storage`. `given` TRUE: the program owns `graph`,
- * so the constants of the graph are released after their last use, too. */
+/* Returns the store of the constants of `graph`, and counts how many steps of `storage` use each
+ * one. `given` TRUE: the program owns `graph`, so its constants are released after their last use,
+ * too. */
 CleaveConstants *cleave_constants_new (const CleaveStorage *storage,
                                        const CleaveGraph *graph,
                                        CleaveWeights *weights,
@@ -28,6 +29,6 @@ gboolean cleave_constants_check (const CleaveConstants *constants, GError **erro
 /* Adds the base tensor of a constant value to `kept`, since a step reads the value at run time.
  * Does nothing if the value is not constant. */
 void cleave_constants_keep (CleaveConstants *constants, const CleaveResult *value, GPtrArray *kept);
-/* Counts a step whose kernel is prepared as finished with its constants. Releases the constants
- * that no other step needs. Call this function once for each step. */
+/* Notes that the kernel of `step` is prepared. Releases the constants that no other step needs.
+ * Call this function once for each step. */
 void cleave_constants_end_step (CleaveConstants *constants, const CleaveStep *step);

@@ -26,8 +26,8 @@ typedef struct
 {
   guint *next;   /* indexed by step: the next step of the same thread that has a footprint; the step
                     itself if there is none */
-  gsize *first;  /* indexed by step: index in `lines` of the step's first entry; one more element is
-                    the index after the last step's last entry */
+  gsize *first;  /* indexed by step: index in `lines` of the step's first entry; one more element at
+                    the end is the length of `lines` */
   GArray *lines; /* CleaveMemoryLines, step by step; NULL: nothing is prefetched, since all
                     footprints stay in the cache */
 } CleaveFootprints;

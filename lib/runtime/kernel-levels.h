@@ -6,10 +6,10 @@
 /* Gives tests access to the levels of the processor, so that they can compare the kernels of all
  * levels that run on it. kernels.c implements the functions. */
 
-/* For tests: returns the name of a level that runs on this processor. n counts these levels from 0,
- * the lowest. Returns NULL if at most n levels run here. */
+/* For tests: returns the name of a level that runs on this processor. `n` 0 is the lowest level.
+ * Returns NULL if at most n levels run on this processor. */
 const char *cleave_kernel_nth_level (guint n);
 
-/* For tests: TRUE if an emulator of the AVX-VNNI instruction runs the process, so that the level
+/* For tests: TRUE if the process runs in an emulator of AVX-VNNI instructions, so that the level
  * `avxvnni` runs. */
 extern gboolean cleave_kernel_emulates_avx_vnni;

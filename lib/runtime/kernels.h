@@ -27,7 +27,8 @@ typedef enum {
   CLEAVE_EPILOGUE_SUB,
   CLEAVE_EPILOGUE_MUL,
   CLEAVE_EPILOGUE_DIV,
-  CLEAVE_EPILOGUE_FUNCTION, /* a function of v; the consumer's `state` holds scalar operands */
+  CLEAVE_EPILOGUE_FUNCTION, /* v becomes a function of v; the fused consumer's `state` holds scalar
+                               operands */
   CLEAVE_EPILOGUE_NORMALIZE /* fma (v - mean, factor, b), with a mean, a factor and an addend b for
                                each channel */
 } CleaveEpilogueKind;
@@ -38,20 +39,21 @@ typedef enum {
 typedef struct
 {
   CleaveEpilogueKind op;
-  float least, most;              /* CLIP: bounds of v */
-  const float *mean, *factor, *b; /* NORMALIZE: arrays with one number per channel */
-  guint c;                        /* dimension of the channels, which must be contiguous */
-  gint64 pixel;                   /* distance of adjacent pixels, in elements */
-  guint v, w;                     /* indices of the operands v and w in the consumer's call */
+  float least, most; /* CLEAVE_EPILOGUE_CLIP: v is clamped to [least, most] */
+  /* CLEAVE_EPILOGUE_NORMALIZE: arrays with one number per channel */
+  const float *mean, *factor, *b;
+  guint c;      /* dimension of the channels, which must be contiguous */
+  gint64 pixel; /* distance of adjacent pixels, in elements */
+  guint v, w;   /* indices of the operands v and w in the fused consumer's call */
   gboolean w_is_one;
   /* begins_pattern: the op begins an expression pattern; w_is_before: w is the value with which the
    * pattern began */
   gboolean begins_pattern, w_is_before;
   void (*function) (const CleaveFusedConsumer *self,
                     float *v,
-                    gint64 n);       /* FUNCTION: applies the function to n values */
-  void (*gate) (float *v, gint64 n); /* FUNCTION f: computes v * f (v) for n values; NULL: there is
-                                        no code for this product */
+                    gint64 n); /* CLEAVE_EPILOGUE_FUNCTION: applies the function to n values */
+  void (*gate) (float *v, gint64 n); /* CLEAVE_EPILOGUE_FUNCTION f: computes v * f (v) for n values;
+                                        NULL: there is no code for this product */
 } CleaveEpilogueOp;
 
 /* A fused consumer: a step that runs range by range with the step before it. Each range of that
@@ -105,15 +107,15 @@ struct _CleaveKernelFamily
   /* Returns whether `run` calls cleave_kernel_range_done() for each part of the result. NULL: `run`
    * never calls it. */
   gboolean (*reports_progress) (gconstpointer state);
-  /* Returns the kind of epilogue op that this instance can be if the head's kernel has operand `v`
-   * in registers, and fills `epilogue_op`. CLEAVE_EPILOGUE_NONE: the instance cannot be an epilogue
+  /* Fills `epilogue_op` if the instance can be an epilogue op of a kernel that has operand `v` in a
+   * register. Returns the kind of op, or CLEAVE_EPILOGUE_NONE if the instance cannot be an epilogue
    * op. NULL: no instance can be one. */
   CleaveEpilogueKind (*epilogue_op) (gconstpointer state,
                                      const CleaveKernelInstance *instance,
                                      guint v,
                                      CleaveEpilogueOp *epilogue_op);
   /* Returns whether `run` applies the epilogue ops of its instance. NULL: `run` never applies them.
-   * Sets `along` to a dimension of the result: no vector spans two lines along it.
+   * Sets `along` to a dimension of the result: no vector spans two lines of this dimension.
    * CLEAVE_ALONG_ALL: a vector may span the ends of all lines. */
   gboolean (*does_epilogue) (gconstpointer state,
                              const CleaveKernelInstance *instance,
@@ -162,7 +164,8 @@ const CleaveKernelFamily *cleave_kernel_find (const CleaveCall *call);
 /* Returns a text that names the layout of packed weights: the name of the level in use, and " with
  * vnni" if the processor has AVX-512 VNNI. */
 char *cleave_kernel_dup_level (void);
-/* For tests. The first function returns whether the level named `level` ("v1", "v3", "v4" on
- * x86-64) runs here. The second returns the level's family for a call, or NULL if there is none. */
+/* For tests. cleave_kernel_level_runs() returns whether the level `level` ("v1", "v3", "v4" on
+ * x86-64) runs on this processor. cleave_kernel_find_at() returns the family of this level for a
+ * call, or NULL. */
 gboolean cleave_kernel_level_runs (const char *level);
 const CleaveKernelFamily *cleave_kernel_find_at (const CleaveCall *call, const char *level);

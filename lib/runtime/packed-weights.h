@@ -24,7 +24,7 @@ GArray *cleave_packed_weights_new (void);
 
 /* Makes an empty set of packed weights. `stored` contains the packed copies of a saved program
  * (CleavePackedWeight), which must outlive the set. If a kernel requests the copies in the stored
- * order, it gets the stored copy instead of packing again. NULL: pack everything. */
+ * order, it gets the stored copy instead of packing again. NULL: each kernel packs its copies. */
 CleaveWeights *cleave_weights_new (const GArray *stored);
 /* Returns the packed copies (CleavePackedWeight) in the order in which they were packed. */
 const GArray *cleave_weights_get_packed (const CleaveWeights *weights);
@@ -36,9 +36,10 @@ gint64 cleave_weights_get_n_bytes (const CleaveWeights *weights);
  * run. */
 gboolean cleave_weights_check (const CleaveWeights *weights, GError **error);
 
-/* Returns the base of a constant that is a slice of the base along dimension `dim` alone, and sets
- * `first` to the begin of the slice along `dim`. For any other constant, returns the constant
- * itself and sets `first` to 0. Pieces with slices of one base thus share one packed copy. */
+/* If a constant is a slice of another constant along dimension `dim` alone, returns the other
+ * constant (the base), and sets `first` to the begin of the slice along `dim`. Otherwise returns
+ * the constant itself and sets `first` to 0. Pieces with slices of one base thus share one packed
+ * copy. */
 CleaveTensor *cleave_weights_find_base (CleaveTensor *constant, guint dim, gint64 *first);
 
 /* Returns `n_bytes` bytes of packed memory, which `weights` owns. The first call for a base and a

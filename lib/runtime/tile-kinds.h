@@ -15,9 +15,11 @@
  * scratch. */
 typedef struct
 {
-  guint outer; /* index of the group's operand; CLEAVE_BODY_ABSENT for an intermediate value */
-  guint read;  /* operand of the group: index of its byte offset among the offsets of a tile */
-  gint64 at;   /* intermediate value: byte offset in scratch */
+  guint outer; /* index of the group's operand; CLEAVE_BODY_ABSENT: the source is an intermediate
+                  value */
+  guint read;  /* if the source is an operand of the group: index of its byte offset among the
+                  offsets of a tile */
+  gint64 at;   /* if the source is an intermediate value: its byte offset in scratch */
 } CleaveTileSource;
 
 /* One call of the group, prepared for all tiles of one kind of tiles. */
@@ -30,8 +32,10 @@ typedef struct
   CleaveTensorType *types; /* indexed by operand: its type in a tile */
   CleaveTileSource *sources;
   gint64 to; /* byte offset of the result in scratch; -1: the result is the result of the group */
-  gboolean is_fused; /* TRUE: the piece before this one applies this call as an epilogue op */
-  CleaveFusedConsumer next; /* the next piece as a fused consumer, if it is fused */
+  gboolean is_fused; /* TRUE: the kernel of the call before this call applies this call as an
+                        epilogue op */
+  /* the next call of the group as a fused consumer, if that call's `is_fused` is TRUE */
+  CleaveFusedConsumer next;
 } CleaveTilePiece;
 
 typedef struct

@@ -7,9 +7,9 @@
 
 #include "arg-rows.h"
 
-/* Number of elements in which the index of the best value is searched at once. */
+/* Number of elements of a row that are compared with the best value at once, to find its index. */
 #define CHUNK 32
-/* Number of elements that are reduced at once to their best value. */
+/* Number of elements of a row whose best value is found at once. */
 #define BLOCK 512
 /* Number of adjacent rows that are searched together. */
 #define INTEGER_ROWS 256

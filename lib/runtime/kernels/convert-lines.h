@@ -44,10 +44,10 @@ struct _Convert
   /* an op of TensorFlow Lite; kind CLEAVE_TFLITE_LINE_NONE for another op */
   CleaveTfliteLines tflite;
   CleaveLoops loops; /* loops over views of y, x and, if present, scale and zero point */
-  CleaveLoops parts; /* loops over the same views along the innermost dimension of y, which compute
-                        parts of y */
-  CleaveLoops rows;  /* loops whose lines consist of the first elements of many short lines of the
-                        same length */
+  CleaveLoops parts; /* loops over the same views whose lines follow the innermost dimension of y;
+                        they compute y part by part */
+  CleaveLoops rows;  /* loops with one line for a group of short lines of equal length: the line
+                        contains the first element of each short line */
   gint64 n_of_row;   /* number of elements of each short line that `rows` combines; 0: `rows` is
                         unused */
 };
@@ -113,8 +113,8 @@ skip (Line *line, gint64 n)
   line->n -= n;
 }
 
-/* Quantizes floats through a contiguous buffer. Does so if the floats are strided or too few for a
- * vector. Returns the number of floats that it quantized. */
+/* Quantizes strided floats, or the last few floats of a line, through a contiguous buffer. Returns
+ * the number of floats that it quantized. */
 static inline gint64
 quantize_by_buffer (const Line *line, float scale, gint32 zero, gboolean is_signed)
 {

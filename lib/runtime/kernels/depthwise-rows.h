@@ -34,8 +34,8 @@ typedef struct
   const CleaveEpilogue *epilogue; /* epilogue ops that are applied to the sums; NULL: none */
 } CleaveDepthwiseRow;
 
-/* Adjacent pixels of one row of y whose windows have the same taps. Names such as `x_row` are
- * distances in floats: of adjacent rows of x. */
+/* Adjacent pixels of one row of y whose windows have the same taps. The fields from `x_plane` to
+ * `y_pixel` are distances in floats: `x_row` is the distance of adjacent rows of x. */
 typedef struct
 {
   const float *x, *w, *bias; /* address of the data of the first tap; address of the weights of the
@@ -46,8 +46,9 @@ typedef struct
   gint64 x_plane, x_row, x_column, x_pixel;
   gint64 w_plane, w_row, w_column, w_channel;
   gint64 y_pixel;
-  gint64 apart;       /* as in CleaveDepthwise */
-  gboolean is_paired; /* as in CleaveDepthwise */
+  gint64 apart;       /* distance of adjacent taps in pixels, as in CleaveDepthwise */
+  gboolean is_paired; /* TRUE: the weights contain the channels of each tap twice, as in
+                         CleaveDepthwise */
   gint64 period; /* number of channels after which the bias repeats; 0: the bias does not repeat */
   int n_some;    /* number of channels in the last vector if this vector is only partly filled */
   const CleaveEpilogue *epilogue; /* epilogue ops that are applied to the sums; NULL: none */

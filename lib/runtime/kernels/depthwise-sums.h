@@ -8,7 +8,8 @@
 #include "depthwise-rows.h"
 #include "epilogue.h"
 
-/* Numbers of pixels and of vectors of channels whose sums are in registers at the same time. */
+/* Largest number of pixels, and of vectors of channels, whose sums are in registers at the same
+ * time. */
 #define MAX_PIXELS 4
 #define MAX_VECTORS 2
 /* Number of vectors of x that a block may load before it multiplies them; more loads would spill

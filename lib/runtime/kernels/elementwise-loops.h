@@ -239,7 +239,8 @@ run_cos (const Box *box, gconstpointer attrs)
 typedef void (*Apply) (const CleaveFusedConsumer *self, float *v, gint64 n);
 typedef void (*Gate) (float *v, gint64 n);
 
-/* Lists functions whose loops are faster than the formula for each element. */
+/* Lists ops with a loop that is faster than applying the formula of elementwise.def to each
+ * element. */
 static const struct
 {
   const CleaveOp *op;

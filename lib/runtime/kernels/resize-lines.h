@@ -71,8 +71,8 @@ typedef struct
   gint64 n, x_step, y_step;
 } CleaveResizeLines;
 
-/* Computes, for each line, the vector of results of a block. If a result has no such tap, adds -0,
- * which changes nothing. */
+/* Computes, for each line, the vector of results of a block. If a result has fewer taps than
+ * `n_taps`, adds -0 for each missing tap, which changes nothing. */
 static inline __attribute__ ((always_inline)) void
 cleave_resize_block (const CleaveResizeBlock *block,
                      const CleaveResizeLines *lines,

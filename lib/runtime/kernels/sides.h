@@ -10,8 +10,8 @@
 
 /* Describes how a matrix product (MatMul, Gemm and their quantized forms) reads its operands at
  * each index of y. gemm/upcast-matmul.c and integers/integer-matmul.c loop over batches and rows
- * with it. A dimension of y along which B does not change counts as rows. For each index of the
- * other dimensions, the batches, B has another matrix. */
+ * with it. The rows are the dimensions of y along which B does not change. The batches are all
+ * other dimensions: each index of the batches has its own matrix B. */
 
 typedef struct
 {

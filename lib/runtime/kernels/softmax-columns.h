@@ -23,7 +23,7 @@ typedef struct
   gboolean is_log, is_dense;
 } Softmax;
 
-/* Computes cleave_f32_max() in each lane. Compilers do not vectorize that function here. */
+/* Computes cleave_f32_max() in each lane. Compilers do not vectorize a call of cleave_f32_max(). */
 static inline CleaveVector
 max_of (CleaveVector a, CleaveVector b)
 {

@@ -13,10 +13,10 @@ typedef enum {
   CLEAVE_EVICT_EARLIEST, /* the unplaced buffer that is used first */
 } CleaveEvictRule;
 
-/* Packs all buffers into `capacity` bytes by evicting buffers, starting from `offsets`. A visit
- * examines one conflict. Subtracts the visits that it made from `n_visits`, and gives up when
- * `n_visits` reaches 0 or after a limit of its own. `seed` decides between equally cheap offsets.
- * Returns FALSE and keeps `offsets` on failure. */
+/* Packs all buffers into `capacity` bytes by evicting buffers, starting from `offsets`. Subtracts
+ * the number of conflicts that it examines from `n_visits`, and gives up when `n_visits` reaches 0,
+ * or after a smaller limit of its own. `seed` decides between equally cheap offsets. Returns FALSE
+ * and keeps `offsets` on failure. */
 gboolean cleave_arena_evict (const CleaveArenaTask *task,
                              gint64 capacity,
                              CleaveEvictRule rule,

@@ -17,12 +17,12 @@ typedef struct
   const guint *time; /* indexed by buffer: its rank in the order of first use */
   const guint *begin;
   const guint *conflicts;
-  gboolean quick; /* TRUE: run fewer rounds, and no eviction */
+  gboolean quick; /* TRUE: try fewer greedy orders, and evict no buffers */
 } CleaveArenaTask;
 
 /* If an arena has at most CLEAVE_ARENA_CLOSE times the bytes of the lower bound, the search ends.
- * Eviction makes a last try to reach this size. A schedule with slack may enlarge the arena up to
- * this size. */
+ * If the greedy orders find no such arena, eviction tries to reach this size. A schedule with slack
+ * may enlarge the arena up to this size. */
 #define CLEAVE_ARENA_CLOSE 1.025
 
 /* Sets the offset of each buffer, in bytes. Returns the bytes of the arena. `at_least` is the lower

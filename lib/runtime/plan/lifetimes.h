@@ -14,8 +14,9 @@
  * more memory.
  *
  * Slack is time by which a thread may be late. A use is certain if the schedule's waits for values
- * guarantee its end. With slack, every other use must end earlier by the slack. A thread may then
- * be late by the slack before another thread waits for its memory. */
+ * guarantee its end. With slack, memory is reused only if the slack has passed after each use that
+ * is not certain. A thread may then be late by the slack before another thread waits for memory
+ * that the late thread uses. */
 typedef struct
 {
   const CleaveStorage *storage;
@@ -28,8 +29,8 @@ typedef struct
   guint *first, *last;
   guint *gone; /* indexed by buffer: first position whose step begins after all uses of the buffer
                   have ended */
-  guint *late; /* indexed by buffer: the value that `gone` would have if all uses ended later by the
-                  slack */
+  guint *late; /* indexed by buffer: the value of `gone` if each use that is not certain ended later
+                  by the slack */
   GArray *touches;  /* Touch: all uses of buffers, in the schedule's order */
   CleaveWaits used; /* indexed by buffer: number of steps of each thread up to the thread's last use
                        of the buffer */

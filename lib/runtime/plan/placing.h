@@ -17,14 +17,15 @@ typedef struct
 } CleavePlacing;
 
 /* Fills the input of cleave_arena_place(). `order`: the buffers, sorted by first use. Returns FALSE
- * if there are too many pairs. */
+ * if, on average, more than 256 buffers are in use at once: listing all conflicts takes too long.
+ */
 gboolean cleave_placing_init (CleavePlacing *p, const CleaveLifetimes *l, const guint *order);
 void cleave_placing_clear (CleavePlacing *p);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleavePlacing, cleave_placing_clear)
 
 /* Sets `offsets`, indexed by buffer, to the offsets in the smallest arena that cleave_arena_place()
- * finds. `quick`: searches for a shorter time. Returns the arena's bytes; -1 if there are too many
- * pairs of buffers. */
+ * finds. `quick`: searches for a shorter time. Returns the arena's bytes; -1 if
+ * cleave_placing_init() would return FALSE. */
 gint64 cleave_placing_pack (
     gint64 *offsets, const CleaveLifetimes *l, const guint *order, gint64 at_least, gboolean quick);
 /* Sets `offsets` to the offsets in the smallest arena that a search of limited time finds. Returns

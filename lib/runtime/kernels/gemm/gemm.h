@@ -33,8 +33,8 @@ typedef struct _CleaveProduct CleaveProduct;
 
 typedef struct
 {
-  gint64 x, a; /* offset in x of the tap's data, relative to the data of the first tap for the first
-                  pixel; offset in a panel of the first row of the tap */
+  gint64 x, a; /* offset of the tap's data in x, relative to the data of the first tap for the first
+                  pixel; offset of the tap's first row in a panel */
 } CleaveTap;
 
 /* A region: a box of pixels for which the same taps read data, not padding. The last of the three
@@ -79,7 +79,8 @@ void cleave_product_add_region (CleaveProduct *product, const CleaveTapRegion *r
 void cleave_product_end_band (CleaveProduct *product, const CleaveBand *band);
 guint cleave_product_n_bands (const CleaveProduct *product);
 const CleaveBand *cleave_product_get_band (const CleaveProduct *product, guint band);
-/* Chooses the code for each region and each width of columns, and generates LIBXSMM's code. */
+/* Chooses the code for each region and each number of columns of a panel, and generates LIBXSMM's
+ * code. */
 void cleave_product_prepare (CleaveProduct *product);
 /* Adds to `lines` the memory that runs read besides values: the product and its tables. */
 void cleave_product_add_memory (const CleaveProduct *product, GArray *lines);

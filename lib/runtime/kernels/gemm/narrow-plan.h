@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The plan of a convolution with few result channels: narrow.c makes it, narrow-run.c runs it. */
+/* The plan of a convolution with few result channels: narrow.c makes it, narrow-run.c runs it. The
+ * plan cuts the work on a row of y into jobs. narrow-sums.h defines jobs, phases and a tap's
+ * shift. */
 
 #include "../axis.h"
 #include "narrow-sums.h"
@@ -20,7 +22,7 @@ struct _CleaveNarrow
                                    channels of one group in y */
   gint64 n_phases;   /* number of phases of a row of x. Phase q consists of the columns q, q +
                         n_phases, …; each phase is transposed separately */
-  gint64 begin, end; /* pixels [begin, end) that the jobs compute */
+  gint64 begin, end; /* the jobs compute the pixels [begin, end) of a row */
   /* smallest shift of a tap, and number of shifts from the smallest to the largest */
   gint64 least_shift, spread;
   gint64 tile, line, n_slots; /* pixels of a tile, which is a part of a row; distance in floats of

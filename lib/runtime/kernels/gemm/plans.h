@@ -56,7 +56,7 @@ typedef struct
 } CleaveBrgemm;
 
 /* Plans the product of a convolution, without the generated code. Returns FALSE if the family does
- * not serve the kernel instance. The three functions after it do the same for a transposed
+ * not serve the kernel instance. The next three functions plan the product of a transposed
  * convolution, a MatMul and a Gemm. */
 gboolean cleave_brgemm_plan_conv (const CleaveKernelInstance *instance,
                                   CleaveWeights *weights,
@@ -71,7 +71,8 @@ gboolean cleave_brgemm_plan_gemm (const CleaveKernelInstance *instance,
                                   CleaveWeights *weights,
                                   CleaveBrgemm *brgemm);
 
-/* Returns whether the channels of X and Y are contiguous, and the elements of B, too. */
+/* Returns whether the channels of X and of Y are contiguous, and the elements of the bias B as
+ * well. */
 gboolean cleave_brgemm_can_serve_conv (const CleaveKernelInstance *instance,
                                        const CleaveDims *dims);
 /* Returns the product of a convolution whose weights are panels from packed column `first` on. The
@@ -81,9 +82,9 @@ CleaveProduct *cleave_brgemm_conv_product (const CleaveKernelInstance *instance,
                                            const CleavePanels *panels,
                                            gint64 first,
                                            const CleaveSpan *channels);
-/* Returns the weights of a convolution as a matrix. The indices of dimension `columns` of w (0 or
- * 1) are its columns, which are the channels of y. Its rows are the taps and, within a tap, the
- * other of the dimensions 0 and 1. */
+/* Returns the weights of a convolution as a matrix. The channels of y are its columns; their
+ * dimension in w is `columns` (0 or 1). Its rows are the taps and, within a tap, the channels of
+ * dimension 1 - `columns`. */
 CleavePanels cleave_brgemm_conv_panels (const CleaveView *w, guint columns);
 /* Makes the dimension of the images (N) the batch dimension of the plan. Operand 0 is X, operand 1
  * is W. */
@@ -95,8 +96,8 @@ void cleave_brgemm_set_images (CleaveBrgemm *brgemm,
  * memory. */
 gboolean cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size);
 
-/* Adds to the product the columns of a from packed column `first` on, cut where panels and groups
- * end. Each group of columns reads its own channels of x. */
+/* Adds to the product the columns of the matrix `a` from packed column `first` on, cut where panels
+ * and groups end. Each group of columns reads its own channels of x. */
 void cleave_brgemm_add_columns (CleaveProduct *product,
                                 const CleavePanels *panels,
                                 gint64 first,

@@ -14,9 +14,9 @@ typedef struct
   gint64 x_offset, y_offset, n;
 } Piece;
 
-/* The code that computes a region's columns of one width. BY_DIRECT needs a whole vector of
- * columns, or memory after the columns from which to read one. Otherwise, LIBXSMM or a loop over
- * elements computes the columns. */
+/* The code that computes the columns of a panel for a region. BY_DIRECT needs a whole vector of
+ * columns, or memory after the columns from which to read one. If neither exists, LIBXSMM or a loop
+ * over elements computes the columns. */
 typedef enum { BY_ELEMENTS, BY_DIRECT, BY_LIBXSMM } Method;
 
 typedef struct
@@ -35,9 +35,10 @@ typedef struct
   unsigned long long *a_offset, *x_tap_offset; /* indexed by tap: byte offsets in a and in x */
   guint n_pieces;
   Piece *pieces;
-  Method *method;  /* indexed by width of columns: the code that computes them */
-  Kernel *kernels; /* for each width and piece: the code for the first taps, and the code for the
-                    * other taps */
+  Method *method; /* indexed as `widths` of the product (numbers of columns): the code that computes
+                     a panel of this width */
+  Kernel *kernels; /* for each number of columns and each piece: the code for the taps of the first
+                      call, and the code for all later taps */
 } Region;
 
 typedef struct

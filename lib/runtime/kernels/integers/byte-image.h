@@ -13,10 +13,10 @@
 
 typedef struct
 {
-  /* The spatial axes; if the node has fewer, the outer axes have extent 1. `stride` is a distance
-   * in elements of scratch: with one tap, scratch has only the elements that taps read. Adjacent
-   * elements of scratch are copies of elements of x that are `step` positions apart. `x_step` is in
-   * bytes, `y_step` in elements. */
+  /* The spatial axes; if the node has fewer than three, the outer axes have extent 1. Along axis i,
+   * adjacent elements of scratch are copies of elements of x that are step[i] positions apart:
+   * `step` is the stride if there is one tap, else 1. `stride` counts elements of scratch, `x_step`
+   * bytes, `y_step` elements. */
   CleaveAxis axis[3];
   gint64 step[3];
   /* number of images; distances of adjacent images: in bytes for x, in elements for y */
@@ -26,8 +26,8 @@ typedef struct
   CleaveElement element;
   gint64 n_channels, channel_step; /* number of channels of x; bytes between adjacent channels */
   gint64 unit;
-  gint64 n_columns, n_rows; /* number of columns in scratch; number of rows in scratch, which `band`
-                               rows of y read */
+  gint64 n_columns, n_rows; /* number of columns in scratch; number of rows in scratch, which one
+                               band reads (`band` rows of y) */
   gint64 band;
   gint64 multiplier; /* number of copies of each channel in scratch: the number of channels of y
                         that read one channel of x */

@@ -17,13 +17,13 @@
  * column, and memory for one more panel after the last column, which kernels may read. */
 typedef struct
 {
-  CleaveElement element;   /* element type of the result: int32, or an 8-bit type */
-  const gint32 *bias;      /* integers that are added to the sums */
-  const float *scale;      /* scales by which the sums are multiplied, for results of 8 bits */
-  const gint32 *w_zero;    /* zero points of the weights; NULL: the zero points that were subtracted
-                              when the weights were packed */
-  gint32 zero;             /* zero point of the result */
-  gboolean has_odd_scales; /* TRUE: at least one scale is infinite or a NaN */
+  CleaveElement element; /* element type of the result: int32, or an 8-bit type */
+  const gint32 *bias;    /* integers that are added to the sums */
+  const float *scale;    /* scales by which the sums are multiplied, for results of 8 bits */
+  /* zero points of the weights; NULL: packing has subtracted the zero points */
+  const gint32 *w_zero;
+  gint32 zero;                      /* zero point of the result */
+  gboolean has_odd_scales;          /* TRUE: at least one scale is infinite or a NaN */
   const gint32 *multiplier, *shift; /* multipliers and shifts: fixed-point factors that replace
                                        `scale` (fixed-point.h); NULL: there are none */
   gint32 min, max;                  /* bounds of the result, if there are fixed-point factors */
@@ -40,11 +40,11 @@ typedef struct
 {
   const CleaveBytePanels *panels;
   const gint8 *w;   /* packed weights */
-  gint64 first;     /* index of the packed column at which the weights begin */
+  gint64 first;     /* index in the packed weights of the product's first column */
   gint64 n_columns; /* number of columns of the product */
   const char *x;
-  gint32 flip; /* XOR mask for each four bytes of x; it makes signed bytes unsigned if x is read in
-                  place */
+  gint32 flip; /* XOR mask for each four bytes of x; if x is read in place, the mask makes signed
+                  bytes unsigned */
   const gint64 *x_at; /* `x_at` is indexed by pixel: byte offset of the pixel in x; `tap_at` is
                          indexed by tap: byte offset of the tap */
   const gint64 *tap_at;
@@ -58,7 +58,7 @@ typedef struct
   const struct _CleaveQdq *qdq; /* constants of QDQ-exact results (qdq.h); NULL: results are
                                    computed from the integer sums alone */
   gpointer qdq_scratch;
-  gint64 n_pixels_most; /* largest number of pixels of a run, for which scratch has memory */
+  gint64 n_pixels_most; /* largest number of pixels of a run; scratch has memory for this number */
   CleaveByteFinish finish;
 } CleaveByteProduct;
 

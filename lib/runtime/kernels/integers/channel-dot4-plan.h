@@ -27,10 +27,14 @@ typedef struct
   const gint8 *packed;
   const gint32 *w_sums; /* sum of each channel's weights, in the order of the vectors' lanes */
   gint64 n_channels;
-  gint64 n_places, n_groups, n_variants, n_ring; /* `n_ring`: number of rows of x in the ring */
-  gint64 n_rows; /* number of rows of taps for each part of the weights */
+  /* number of positions of a row of the ring; number of groups of four taps of a row; number of
+   * copies of the weights: 1, or 2 for even and odd pixels; number of rows of the ring */
+  gint64 n_places, n_groups, n_variants, n_ring;
+  gint64 n_rows; /* number of rows of taps, multiplied by the number of 8-bit parts of a weight */
   gint64 band;
-  gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* byte offsets of arrays in scratch */
+  /* byte offsets in scratch: of the ring, of the biases, scales and padding, and of two rows of
+   * result bytes */
+  gsize at_ring, at_bias, at_scale, at_pad, at_lanes;
   const CleaveQdqConv *conv; /* the convolution whose results are QDQ-exact (qdq.h); NULL: results
                                 are computed from the integer sums alone */
   /* constants that convert sums to bytes, indexed by lane of the vectors */
@@ -264,8 +268,8 @@ add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
 }
 
 /* Computes the constants with which integer sums give the bits of the float sequence (qdq.h).
- * Returns FALSE if the bounds do not fit. A sum too near a rounding boundary is computed again in
- * floats: with 9 taps, one sum in 2,000. */
+ * Returns FALSE if a scale or sum is too large or too small for the error bound. A sum too near a
+ * rounding boundary is computed again in floats: with 9 taps, one sum in 2,000. */
 static gboolean
 prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Computes one row of y for channel-dot4.c, with vectors of 64 or 32 bytes. channel-dot4.c includes
- * this file twice, and defines NAME(), V() and the types before. This file also fills the ring:
- * rows of x in scratch, in which a position is a pair of adjacent pixels. */
+ * this file twice; before each include, it defines NAME(), V() and the types. This file also fills
+ * the ring: rows of x in scratch, in which a position is a pair of adjacent pixels. */
 
 #include "qdq-finish.h"
 
@@ -174,8 +174,8 @@ NAME (pack_order) (void)
   return order;
 }
 
-/* Converts sums to bytes as finish_qdq() does if the error bound is a constant. The bounds of bytes
- * are applied last, so a sum beyond these bounds may be called ambiguous, which is rare. */
+/* Converts sums to bytes as finish_qdq() does if the error bound is a constant. Clamps to the range
+ * of bytes last, so it may call a sum outside this range ambiguous, which is rare. */
 static inline __attribute__ ((always_inline)) void
 NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
 {

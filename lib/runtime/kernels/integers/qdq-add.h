@@ -102,8 +102,9 @@ cleave_add_pairs (const CleaveAddLine *l,
       cleave_add_pair (l, add, one, by, FALSE, i);
 }
 
-/* The fast path has fewer operations than the reference. An element gets the result of the fast
- * path if the rounding error cannot change the element's byte (`tolerance` of CleaveQdqAdd). */
+/* The fast path has fewer operations than the reference kernel, but its sums round differently. An
+ * element gets the result of the fast path if the rounding error cannot change the element's byte
+ * (`tolerance` of CleaveQdqAdd). */
 
 /* The kinds of operand 1: a line of bytes, a line of floats, or a scalar of either type. */
 typedef enum { CLEAVE_ADD_BYTES, CLEAVE_ADD_FLOATS, CLEAVE_ADD_ONE } CleaveAddSecond;

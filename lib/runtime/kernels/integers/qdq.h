@@ -86,7 +86,7 @@ typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } Cleave
 /* Constants that convert sums to bytes. The arrays are indexed by column. */
 typedef struct
 {
-  float *factor, *addend; /* the result is sum * factor + addend; 2^16 stands for one step of the
+  float *factor, *addend; /* the result is sum * factor + addend, in which 2^16 is one unit of the
                              result's byte */
   float *by_growth;       /* error bound per unit of the sum of |P| over the checkpoints P */
   guint16 *by_norm;       /* error bound per unit of the pixel's norm, times 2^16 */
@@ -156,9 +156,10 @@ typedef struct _CleaveQdq
   gint32 y_zero, least, most;
 } CleaveQdq;
 
-/* The arrays that a product has in scratch. Indexed by pixel: its norm, twice in 16 bits; a mask of
- * its ambiguous columns of a panel; and the sum of squares of x. `doubtful` lists the pixels with
- * ambiguous columns, and `doubtful_lanes` the masks of these columns. */
+/* The arrays that a product has in scratch. `norm`, `lanes` and `squares` are indexed by pixel: the
+ * norm, stored twice as 16 bits; a mask of the ambiguous columns of a panel; and the sum of squares
+ * of x. `doubtful` lists the pixels with ambiguous columns, and `doubtful_lanes` the masks of these
+ * columns. */
 typedef struct
 {
   guint32 *norm, *lanes;
