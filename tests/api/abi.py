@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""abi.py ROOT LIBRARY [--write]: compares the binary interface with tests/api/abi.txt, or writes that file.
+"""abi.py ROOT LIBRARY [--write]: compares the binary interface with tests/api/abi.txt, or with --write writes
+tests/api/abi.txt.
 
 The file has a line for each public function, with its types, and for each value of an enum. A public struct has a line
 with its size and the offsets of its fields. A lost or changed line breaks programs that were compiled before: raise the
-number of the library in the same commit, and add a line to CHANGELOG.md. An added line breaks no program. After any
-change of a line, write the file again. The exported symbols of the library must be the declared functions."""
+version number of the shared library in the same commit, and add a line to CHANGELOG.md. An added line breaks no
+program. After any change of a line, run the script with --write. The exported symbols of the library must be the
+declared functions."""
 
 import os
 import pathlib

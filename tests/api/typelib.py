@@ -11,7 +11,7 @@ import tempfile
 try:
     import gi
 except ImportError:
-    # Debian installs the bindings for its own Python only.
+    # Debian installs PyGObject for Debian's own Python only.
     if sys.executable != '/usr/bin/python3' and os.access('/usr/bin/python3', os.X_OK):
         os.execv('/usr/bin/python3', ['/usr/bin/python3'] + sys.argv)
     print('SKIP: no python3-gi')

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""aarch64-instructions.py --root ROOT CLEAVE --ort FOLDER MODEL[:SHAPE]…: counts the instructions of one run of a model.
+"""aarch64-instructions.py --root ROOT CLEAVE --ort FOLDER MODEL[:SHAPE]…: counts the instructions of one run of a
+model.
 
 CLEAVE is the command for aarch64; ROOT has the arm64 packages; FOLDER has libonnxruntime.so.1 for arm64, as
 `node_modules/onnxruntime-node/bin/napi-v6/linux/arm64` of the package in npm. CLEAVE and ONNX Runtime run on one thread
 in qemu, and a plugin counts their instructions. The script counts a process with two runs and a process with N more
 runs, and divides the difference by N. So loading a model does not count. The script takes the smallest of three counts,
 since the start of ONNX Runtime differs by a tenth from process to process. A model of few instructions needs a large N.
-A number of instructions is no time, and no count here is from hardware."""
+A number of instructions does not give a time, and the script measures nothing on hardware."""
 
 import argparse
 import math

@@ -4,20 +4,21 @@
 
 Prints the loops of each object that have the most multiply-adds, with the multiply-adds per cycle on each processor as
 a share of its peak. The peak is the rate of independent instructions of the same kind, estimated in the same way. With
---at-least, a smaller share fails. An estimate assumes that all loads hit the nearest cache. The Cortex-A76 has the
-pipelines of the Neoverse N1; LLVM 19 has no description of the A76 and takes the description of the A57."""
+--at-least SHARE, the script fails if a loop has a smaller share. An estimate assumes that all loads hit the first-level
+cache. The Cortex-A76 has the pipelines of the Neoverse N1; LLVM 19 has no description of the A76 and takes the
+description of the A57."""
 
 import argparse
 import re
 import subprocess
 import sys
 
-# Multiply-adds of one instruction on full vectors, by its name and the shape of its result.
+# Multiply-adds that one instruction on full vectors computes: by the instruction's name and the shape of its result.
 MACS = {
     ('fmla', '4s'): 4, ('fmla', '2d'): 2, ('sdot', '4s'): 16, ('udot', '4s'): 16, ('usdot', '4s'): 16, ('sudot', '4s'): 16,
     ('smull', '4s'): 4, ('smull2', '4s'): 4, ('smlal', '4s'): 4, ('smlal2', '4s'): 4,
 }
-# An instruction of each kind. Sixteen independent copies of it run at the peak rate of the processor.
+# An instruction of each kind. Sixteen independent copies of the instruction run at the peak rate of the processor.
 PEAK = {
     'fmla': 'fmla v{0}.4s, v30.4s, v31.4s',
     'sdot': 'sdot v{0}.4s, v30.16b, v31.16b',

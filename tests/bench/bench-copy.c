@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* bench-copy [WORD]: measures copies between views in GB/s of bytes written, as for memcpy. Each
- * copy alternates with a memcpy of the same size. Each figure is the best of many runs on one
- * thread. No figure makes the program fail. WORD: measures only the lines that contain it. */
+/* bench-copy [WORD]: measures copies between views in GB/s of bytes written. Each copy alternates
+ * with a memcpy of the same size. Each figure is the best of many runs on one thread. No figure
+ * makes the program fail. With WORD, measures only the copies whose names contain WORD. */
 
 #include <stdio.h>
 #include <string.h>

@@ -5,9 +5,10 @@
  * input and its last result. Cleave's figure is the arena of a program, divided by four since
  * elements are float32.
  *
- * For each point of msf-CNN's table, prints the least arena of all plans of the frontier that have
- * at most the MACs of the point. If that arena is larger than msf-CNN's, `fit` also runs with the
- * limits of the point. With the name of a chain as argument, measures that chain alone. */
+ * A point of msf-CNN's table is a peak memory with a number of MACs. For each point, prints the
+ * least arena of all plans of the frontier that have at most the MACs of the point. If that arena
+ * is larger than msf-CNN's, `fit` also runs with the limits of the point. If the argument is the
+ * name of a chain, measures that chain alone. */
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures the time to build, validate, order and plan a graph of a million nodes, and the cost of
- * a step besides its kernel. No figure makes the program fail. */
+/* Measures the time to build, validate, order and plan a graph of a million nodes, and the overhead
+ * of a step, without its kernel. No figure makes the program fail. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>
@@ -34,8 +34,8 @@ peak_mib (void)
   return (double) usage.ru_maxrss / 1024;
 }
 
-/* Makes a graph with `n_chunks` rows of the input, each through a chain of `length` nodes,
- * joined at the end. */
+/* Makes a graph of `n_chunks` chains of `length` nodes. Each chain reads one row of the input, and
+ * an Assemble joins the results of all chains. */
 static CleaveGraph *
 make_graph (guint n_chunks, guint length, gint64 width)
 {

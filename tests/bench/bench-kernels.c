@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* bench-kernels [LEVEL] [WORD] [MILLISECONDS]: measures fast kernels in GFLOP/s, or in GB/s read
- * and written if they multiply nothing. Shapes are from known networks, with channels innermost in
- * memory. Each figure is the fastest of many runs on one thread.
+ * and written for kernels without multiplications. Shapes are from known networks, with channels
+ * innermost in memory. Each figure is the fastest of many runs on one thread.
  *
- * LEVEL is a level of x86-64, WORD selects the lines that contain it, and MILLISECONDS is the time
- * for each kernel. */
+ * LEVEL is a level of x86-64, WORD selects the measurements whose names contain WORD, and
+ * MILLISECONDS is the time for each kernel. */
 
 #include "site.h"
 

@@ -73,7 +73,7 @@ static void (*const chains[N_OPS][3]) (guint n) = {
 };
 
 /* Returns how many results of `op` the core computes, in billions of float32 elements per second.
- * 0: the level of the core has no such instruction. */
+ * Returns 0 if the level of the core has no such instruction. */
 static double
 best_rate (Op op)
 {
@@ -144,8 +144,8 @@ best_copy (gsize n_bytes)
   return 2 * (double) n_bytes / least * 1e-3;
 }
 
-/* Returns the duration of `op` divided by the duration of a multiply-add. 0: `op` could not be
- * measured. */
+/* Returns the duration of `op` divided by the duration of a multiply-add. Returns 0 if `op` could
+ * not be measured. */
 static double
 units (Op op)
 {

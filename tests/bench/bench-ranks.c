@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* bench-ranks MODEL GBIT LATENCY REPEAT [SHAPE]: prints three times as JSON. mpirun starts this
- * program on each rank. The first two times are the shortest run on ranks with one thread each, and
- * the shortest run of one process with as many threads. The third is the simulated time of a run on
- * the ranks with the measured network.
+/* bench-ranks MODEL GBIT LATENCY REPEAT [SHAPE]: prints three durations as JSON. mpirun starts this
+ * program on each rank. The first duration is the shortest run on ranks with one thread each. The
+ * second is the shortest run of one process with as many threads as ranks. The third is the
+ * simulated run on the ranks with the measured network.
  *
  * The model is split and placed for GBIT and LATENCY, so that ranks send each other messages even
  * if the real network is slower. If GBIT and LATENCY are 0, the model is placed for the measured
@@ -118,7 +118,7 @@ make_whole (const char *path, const char *shape)
   return make_bound (graph, (guint) n_ranks);
 }
 
-/* Waits until all ranks call it. Ranks that wait sleep, so their cores are free. */
+/* Waits until all ranks have called meet(). Waiting ranks sleep, so their cores are free. */
 static void
 meet (void)
 {

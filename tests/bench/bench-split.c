@@ -167,7 +167,8 @@ measure (const char *what,
 
 typedef struct
 {
-  double search, apply; /* times of the search and of the split by its plan, in milliseconds */
+  double search, apply; /* milliseconds of the search, and of applying the plan that the search
+                         * found */
   guint n_pieces;
 } Searched;
 
@@ -184,8 +185,9 @@ search_ranges (CleaveNode *node, const CleaveConstraint *limit, GString *why)
   return cleave_search_ranges (&wanted, &least_bytes, why);
 }
 
-/* Measures the search alone, and then the whole split. The time to apply the split is the
- * difference. Each time is the best of several rounds. */
+/* Measures the search alone, and then a whole split, which searches again and applies the plan. The
+ * time to apply the plan is the difference of both times. Each time is the best of five
+ * measurements. */
 static Searched
 search (CleaveGraph *(*make) (void), gint64 max_memory)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* bench-views [FOLDER]: measures splits and joins of 1x256x128x128 float32 along each axis, into
- * few and many parts. The parts are values inside a graph, whose data is not moved, or inputs or
- * outputs of the graph. Each measurement alternates with a memcpy of the same size, and each figure
- * is the best of several rounds. No figure makes the program fail. With FOLDER, the program only
- * writes the models there, for peers/views.mjs. */
+ * few and many parts. In some graphs, the parts are values inside the graph, and views move no
+ * data. In other graphs, the parts are inputs or outputs. Each measurement alternates with a memcpy
+ * of the same size, and each figure is the best of N_ROUNDS measurements. No figure makes the
+ * program fail. With FOLDER, the program only writes the models to FOLDER, for peers/views.mjs. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>
@@ -122,7 +122,7 @@ add_tensor (GPtrArray *tensors, const CleaveTensorType *type)
   g_ptr_array_add (tensors, tensor);
 }
 
-/* Makes a program for one thread, with tensors of its own. */
+/* Makes a program for one thread, and binds a new tensor to each input and output. */
 static CleaveProgram *
 make_program (CleaveGraph *graph)
 {

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """census.py BUILD [--json FILE] [--flagged] [WORD]: runs a node of each op, element type and layout on one thread.
-Compares the times with the peak rates of the core. Prints a table in Markdown. WORD: only ops whose name contains it;
---flagged: only lines with a cell below half of the limit.
+Compares the times with the peak rates of the core. Prints a table in Markdown. With WORD, the table has only ops whose
+names contain WORD. With --flagged, it has only lines with a cell below half of the limit.
 
-A cell has GFLOP/s, or GB/s read and written if nothing is multiplied, and in brackets its share of the core's limit.
-The limit is the longer of two times: a memcpy of as many bytes, and the core's instructions for as many operations.
-Bold: below half of the limit; the last column gives the reason (census_reasons.py). "ref": run by the reference
-kernel. "-": not in ONNX. A node that is a view takes no time: its cell is the slowest of "load", "store" and "copy",
-which move its value in and out. The time of a step is the least of many runs. Needs python3-onnx; exits with 77
+A cell has GFLOP/s, or GB/s read and written for ops without multiplications. The share of the core's limit is in
+brackets. The limit is the longer of two times: of a memcpy of the op's bytes, and of the least number of instructions
+for the op. Bold: below half of the limit; the last column gives the reason (census_reasons.py). "ref": run by the
+reference kernel. "-": not in ONNX. A node that is a view takes no time: its cell is the slowest of "load", "store" and
+"copy", which move its value in and out. The time of a step is the least of many runs. Needs python3-onnx; exits with 77
 without it."""
 
 import argparse
@@ -43,7 +43,7 @@ OPSET, NODE, BORDERS = 17, 'node', ('load', 'store', 'copy')
 RUN_MS, MIN_RUNS, MAX_RUNS = 100, 2, 50
 # Each cell is measured this many times. The table has the best measurement.
 TRIES = 3
-# A view that is faster than this many times the core's limit moved no bytes, since no memory is as fast.
+# A view whose rate is more than IN_PLACE times the core's limit moved no bytes, since no memory is so fast.
 IN_PLACE = 5
 # Ops that need no line in the table: ops that run when the program is made, ops that only Cleave has, and ops in which
 # networks spend no time.

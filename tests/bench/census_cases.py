@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The nodes of the census: for each op, sizes that occur in networks.
 
-A line is (op, where, operands, attributes, work). Operands are X(shape), a value of the tested type; C(shape), a
-value in the layout that a convolution produces; W(shape), a constant; and I(list), an int64 constant. Work is the
-least work per element of the result besides multiply-adds, so that arithmetic is not compared with the speed of
-memory: a number of vector instructions, or Work(...) if some are divisions or square roots, or if operands are read
-again."""
+A line is (op, where, operands, attributes, work). Operands are X(shape), a value of the tested type; C(shape), a value
+in the layout that a convolution produces; W(shape), a constant; and I(list), an int64 constant. Work is the least
+number of vector instructions for an element of the result, without multiply-adds. It is Work(...) if some instructions
+are divisions or square roots, or if the op reads operands again. Without this number, the census would compare an op
+that computes much only with the speed of memory."""
 
 
 import math
@@ -139,7 +139,7 @@ def products():
     yield 'Einsum', 'heads, scores', [X(1, 128, 12, 64), X(1, 128, 12, 64)], dict(equation='bqhd,bkhd->bhqk'), 0
     for op, gates in (('RNN', 1), ('GRU', 3), ('LSTM', 4)):
         weights = [W(1, gates * 256, 80), W(1, gates * 256, 256), W(1, 2 * gates * 256)]
-        again = 49 * 4 * gates * 256 * 256  # bytes of the weights R that each step but the first reads again
+        again = 49 * 4 * gates * 256 * 256  # bytes of the weights R that each time step except the first reads again
         yield op, '50 steps of 256', [X(50, 1, 80), *weights], dict(hidden_size=256), Work(reads=again)
 
 

@@ -15,8 +15,8 @@ typedef struct
 {
   const char *name;
   gint64 side;
-  gboolean is_mobilenet; /* the first block does not expand channels; the chain ends with 1280 *
-                            0.35 channels */
+  gboolean is_mobilenet; /* TRUE: the first block does not expand channels, and the chain ends with
+                          * 1280 * 0.35 channels */
   guint n_blocks;
   Block blocks[17];
 } Chain;

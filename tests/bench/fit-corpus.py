@@ -27,7 +27,8 @@ import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# The options of each limit. 'EXCLUDE' stands for the option that excludes the inputs, which has one of two names.
+# The options of each limit. 'EXCLUDE' stands for the option that excludes the inputs; its name depends on the version
+# of `cleave`.
 LIMITS = {'+0 %': ['--max-added-macs', '0'], '+0 %, inputs excluded': ['--max-added-macs', '0', 'EXCLUDE'],
           '+10 %': ['--max-added-macs', '10'], 'any MACs': []}
 EXCLUDE = ['--exclude-inputs', '--inputs-apart']
@@ -42,7 +43,8 @@ PATIENCE = 20
 # A goal: the search for a network of at most SMALL_NODES nodes takes at most SMALL_SECONDS processor seconds.
 SMALL_NODES, SMALL_SECONDS = 500, 0.3
 
-# Times are summarized by the number of nodes: more than the first number, at most the second.
+# Limits of the numbers of nodes in the table of times. A class has more nodes than its first number, and at most its
+# second.
 SIZES = [(0, 50), (50, 100), (100, 200), (200, 500), (500, math.inf)]
 
 # The goals: a pattern of labels, the budget as a fraction of the unsplit arena, and the largest ratio of the latencies.

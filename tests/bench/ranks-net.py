@@ -17,11 +17,11 @@ import subprocess
 import sys
 import tempfile
 
-# Bandwidths, and for each the burst of tbf: the bytes that tbf passes at once after a pause. A burst is 0.1 ms of the
-# bandwidth, or two frames. A real link has no burst: it takes 0.54 ms for 64 KiB at 1 Gbit/s. With a burst of 0.4 ms, tbf
-# took 0.26 ms.
+# Bandwidths, and for each the option `burst` of tbf: the bytes that tbf passes at once after a pause. A burst is 0.1 ms
+# of traffic, but at least two frames. A real link has no burst: it takes 0.54 ms for 64 KiB at 1 Gbit/s. With a burst
+# of 0.4 ms of traffic, tbf took 0.26 ms.
 RATES = {'200mbit': '4kb', '500mbit': '6kb', '1gbit': '12kb'}
-PLACED_FOR = ['10', '30']  # Gbit/s, microseconds: for a slower network, all nodes would be placed on one rank
+PLACED_FOR = ['10', '30']  # Gbit/s and microseconds of the placement; a placement for a slower network would have all nodes on one rank
 SPACES = ['cleave-a', 'cleave-b']
 LINK = 'veth0'
 ADDRESSES = ['10.77.0.1', '10.77.0.2']

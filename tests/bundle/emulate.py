@@ -19,7 +19,8 @@ ARM = ['arm-none-eabi-', '-mthumb', '--specs=picolibc.specs', '--oslib=semihost'
 RISCV = ['riscv64-unknown-elf-', '--specs=picolibc.specs', '--oslib=semihost', '--crt0=hosted']
 TIMER = '0x40000000'
 
-# Name: compiler with options, flash begin and size, memory begin and size, QEMU, CMSDK timer.
+# By name of a board: compiler with options, address and size of the flash, address and size of the RAM, QEMU command,
+# address of the CMSDK timer or None.
 BOARDS = {
     'M0': (ARM + ['-mcpu=cortex-m0'], 0, 0x40000, 0x20000000, 0x4000, 'qemu-system-arm -M microbit', None),
     'M3': (ARM + ['-mcpu=cortex-m3'], 0, 0x400000, 0x20000000, 0x400000, 'qemu-system-arm -M mps2-an385', TIMER),
@@ -34,7 +35,7 @@ BOARDS = {
     'RV32': (RISCV + ['-march=rv32imac', '-mabi=ilp32'], 0x80000000, 0x200000, 0x80200000, 0x200000,
              'qemu-system-riscv32 -M virt -bios none', None),
 }
-TICKS_PER_INSTRUCTION = 1.6  # ticks of the timer, which counts 25 million a second, with -icount shift=6
+TICKS_PER_INSTRUCTION = 1.6  # the timer has 25 million ticks a second, and -icount shift=6 gives an instruction 64 ns
 STACK = 0x1000
 WARNINGS = '-pedantic -Wall -Wextra -Wconversion -Werror'.split()
 
@@ -73,7 +74,7 @@ def compile_parts(folder, name, prefix, flags, out):
 
 
 def link(folder, name, function, board, flags, objects, out):
-    """Links the test program. Returns an error message, or None if it worked."""
+    """Links the test program. Returns an error message, or None if linking succeeds."""
     compiler, flash, flash_size, ram, ram_size, _, timer = BOARDS[board]
     places = {'__flash': flash, '__flash_size': flash_size, '__ram': ram, '__ram_size': ram_size, '__stack_size': STACK}
     defines = [f'-Wl,--defsym={key}={value:#x}' for key, value in places.items()]

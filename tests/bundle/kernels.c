@@ -27,7 +27,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (60)
 
-/* The functions below write and compile the kernels of the cases. */
+/* The functions below write and compile C code for test cases (CleaveBundleCase). */
 
 static void
 print_array (const CleaveBundleArray *array, GString *out)
@@ -58,8 +58,8 @@ print_array (const CleaveBundleArray *array, GString *out)
   g_string_append (out, "};\n");
 }
 
-/* Returns the C text of the constants of all cases, and tables of kernels and of their constants.
- */
+/* Returns C code: the constants of all cases, a table of the kernels, and a table of the constants
+ * of each kernel. */
 static char *
 print_cases (const GPtrArray *cases)
 {
@@ -308,10 +308,10 @@ check_case (CleaveBundleCase *c, const void *const *params, const RowKernel *ker
     }
 }
 
-/* Returns whether random nodes of an op cannot be in a bundle, so that special generators make the
- * nodes. For random powers, the exponents have no kernels. For each other special op, the random
- * node is a view or has a batch, since no other node of its graph shows that channels come
- * first. */
+/* Returns whether a bundle cannot compute the nodes of an op that random-ops.h makes, so that other
+ * generators make the nodes. A random Pow has exponents without a kernel. A random node of another
+ * special op is a view or has a batch, and no other node of its graph shows where its channels are.
+ */
 static gboolean
 is_special (const char *op)
 {
@@ -320,8 +320,8 @@ is_special (const char *op)
   return g_strv_contains (names, op);
 }
 
-/* Checks random nodes of ops. Each generator must make nodes that a bundle can compute, if there is
- * a record of its op. Only special generators make nodes of special ops. */
+/* Checks random nodes of ops that bundles support. Each generator must make nodes that a bundle can
+ * compute. If `are_special` is FALSE, skips generators of special ops. */
 static void
 check_makers (const CleaveRandomOp *makers, gboolean are_special)
 {

@@ -217,7 +217,7 @@ END_TEST
 
 /* The tests below check zero points of weights. */
 
-/* The bundle stores the differences of weights and their zero points, which have 9 bits. */
+/* A weight minus its zero point has 9 bits, and the bundle stores this difference. */
 START_TEST (zero_points_of_weights_are_subtracted)
 {
   static const char *const any[] = { NULL };

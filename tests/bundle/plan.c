@@ -138,8 +138,8 @@ START_TEST (a_row_that_is_computed_upward_in_place_does_not_overlap_the_row_unde
 }
 END_TEST
 
-/* Makes a network of vectors, which have one row: element-wise layers, means and joins. A layer
- * that works in place needs no row of its operand afterwards. */
+/* Makes a network of vectors, which have one row: element-wise layers, means and joins. If a layer
+ * works in place, no later layer reads its operand. */
 static CleaveGraph *
 make_vectors (guint32 seed)
 {
@@ -282,8 +282,8 @@ lay_out (CleaveBundleFlow *flow, guint first, guint end, guint n_bands, gboolean
                 : cleave_bundle_flow_run (flow, first, end, n_bands);
 }
 
-/* Computes the order of a segment's rows row by row (`walk`), and with shortcuts that skip repeated
- * rows (`skip`). Asserts equal results. Returns the number of skipped rows. */
+/* Computes the order of a segment's rows twice: `walk` row by row, and `skip` with shortcuts for
+ * rows that repeat a pattern. Asserts equal results. Returns the number of skipped rows. */
 static gint64
 check_shortcuts (CleaveBundleFlow *walk,
                  CleaveBundleFlow *skip,
@@ -340,7 +340,7 @@ START_TEST (rings_are_the_same_if_rows_of_a_steady_state_are_skipped)
 END_TEST
 
 /* Calls check_shortcuts() for all segments in the order of the planner: with 1, 2 and 3 bands, and
- * upward. Returns the number of calls. */
+ * with rows computed from the last to the first. Returns the number of calls. */
 static guint
 check_all_segments (CleaveBundleFlow *walk, CleaveBundleFlow *flow)
 {

@@ -97,11 +97,11 @@ static const char *const texts[] = {
   "%b = Constant seed=2 : float32 3\n%y = InstanceNormalization %x, %scale, %b\noutput %y\n",
   "%x = Input : float32 3x1x4x5\n%a = Constant seed=1 : float32 3x1x1x5\n%y = Add %x, %a\n"
   "output %y\n",
-  /* a choice between two variables, which becomes a sum of two choices */
+  /* Where with two operands that are not constant; the bundle computes the sum of two Wheres */
   "%c = Input : bool 1x1x5x4\n%a = Input : float32 1x6x5x4\n%b = Input : float32 1x6x1x4\n"
   "%y = Where %c, %a, %b\noutput %y\n",
   /* ops whose kernels have a header of their name, such as log-f32.h, which other kernels of the
-   * bundle include, too */
+   * bundle also include */
   "%x = Input : float32 1x4x4x5\n%y = Log %x\noutput %y\n",
   "%x = Input : float32 1x4x4x5\n%a = Softmax %x axis=3\n%b = LogSoftmax %x axis=3\n"
   "%c = Log %a\noutput %b\noutput %c\n",
@@ -134,7 +134,8 @@ static const char *const wide[] = {
   "%x = Input : float32 1x3x1x17000\n%y = Neg %x\noutput %y\n",
 };
 
-/* Adds up rows 0, 1 ... 259 of an input: each Slice has another dimension map. */
+/* Makes a graph that adds up rows 0, 1 ... 259 of an input. The Slice of each row has another
+ * dimension map. */
 static CleaveGraph *
 make_slices (void)
 {

@@ -7,7 +7,7 @@
 
 #include "../../lib/runtime/program-private.h"
 
-/* Converts the element types of the ONNX file format. */
+/* Returns the element type of the library for an element type of ONNX (trial.h). */
 static CleaveElement
 library_element (guint element)
 {

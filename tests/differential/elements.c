@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Fills tensors with elements: ordinary ones, and ones that are hard for arithmetic. */
+/* Fills tensors with elements: ordinary numbers, and numbers that are hard for arithmetic, such as
+ * NaN. */
 
 #include "trial.h"
 

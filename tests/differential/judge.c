@@ -231,7 +231,7 @@ try_graph (Case *at, Tape *tape)
   return verdict;
 }
 
-/* Computes the graph in another way. Adds a tail to one of twelve graphs. */
+/* Computes the graph in one Way and returns the verdict. Adds a tail to one of twelve graphs. */
 static Verdict
 try_way (Case *at, Tape *tape)
 {

@@ -114,7 +114,7 @@ trial_broadcast (TrialType *type, const TrialType *with)
   return TRUE;
 }
 
-/* Adds a binary op. The existing operand may be the first or the last. */
+/* Adds a binary op on an existing value and a second value, in either order. */
 static void
 grow_binary_of (Trial *trial, const char *op, guint elements, guint other_elements, guint result)
 {

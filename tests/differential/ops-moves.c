@@ -258,7 +258,7 @@ grow_slice (Trial *trial, const char *op)
           v[1][n] = end == extent && chance (trial, 40) ? G_MAXINT64 : end;
           to.dim[d] = (end - begin + step - 1) / step;
         }
-      else /* from end - 1 down to begin */
+      else /* a negative step: the Slice reads elements `end` - 1 down to `begin` */
         {
           v[0][n] = end == extent && chance (trial, 40) ? G_MAXINT32 : end - 1;
           v[1][n] = begin == 0 ? G_MININT64 + 1 : begin - 1;

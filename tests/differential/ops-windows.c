@@ -24,7 +24,8 @@ reach (const Window *w, guint i)
   return (w->kernel[i] - 1) * w->dilations[i] + 1;
 }
 
-/* Computes the extents of the result, with explicit pads or with the pads of auto_pad. */
+/* Computes the extents of the result, with explicit pads or with the pads of auto_pad. Returns
+ * FALSE if the window does not fit. */
 static gboolean
 find_out (Window *w, const TrialType *x)
 {

@@ -52,7 +52,7 @@ pick_options (Way *way)
 }
 
 /* Returns whether `after` exceeds `before` by at most the fraction `limit`, apart from rounding
- * errors. 0: no limit. */
+ * errors. If `limit` is 0, returns TRUE. */
 static gboolean
 is_within (double before, double after, double limit)
 {
@@ -112,7 +112,8 @@ find_plan (Way *way, CleaveFitOptions *options, GError **error)
   return plans == NULL ? NULL : cleave_fit_plan_ref (plans->pdata[pick (way, plans->len)]);
 }
 
-/* Returns the plan, or a copy without some of its segments. The copy promises no limit. */
+/* Returns the plan, or a copy without some of its segments. For a copy, removes the limits from
+ * `options`, since the copy need not meet them. */
 static CleaveFitPlan *
 leave_out (Way *way, CleaveFitPlan *plan, CleaveFitOptions *options, GError **error)
 {

@@ -19,7 +19,7 @@
 
 typedef struct
 {
-  pid_t pid; /* process of the worker; 0: none runs */
+  pid_t pid; /* process of the worker; 0: no worker */
   Report *report;
   guint64 next, end; /* the remaining seeds are from `next` to `end` - 1 */
 } Job;
@@ -127,8 +127,8 @@ workers_judge (Report *report, Tape *graph, Tape *way, gint64 hang_after)
   return report->verdict;
 }
 
-/* Judges the seeds of a job in a worker process. The process ends after a few hundred seeds, so
- * that leaks stay small. */
+/* Judges the seeds of a job (a range of seeds) in a worker process. The process ends after a few
+ * hundred seeds, so that leaks stay small. */
 static void
 work (Job *job)
 {

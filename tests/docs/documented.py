@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 CORE = '{http://www.gtk.org/introspection/core/1.0}'
 C = '{http://www.gtk.org/introspection/c/1.0}'
-# Kinds of elements that users read: their tag names without the namespace.
+# Tag names of the GIR elements that the reference shows to users, without the namespace.
 READ = {'record', 'enumeration', 'bitfield', 'callback', 'member', 'field', 'function', 'method', 'constructor'}
 CALLS = {'function', 'method', 'constructor', 'callback'}
 

@@ -64,8 +64,9 @@ static const char *const kernels[CLEAVE_N_KERNELS] = {
 typedef struct
 {
   guint operands[MAX_OPERANDS];
-  guint kernels[CLEAVE_N_KERNELS]; /* for each family, the types of operand 0 that it serves */
-  guint later; /* bit i is set if some node needs opset i, which is after LAST_OPSET */
+  guint kernels[CLEAVE_N_KERNELS]; /* for each kernel family, the types of operand 0 that the family
+                                    * serves */
+  guint later; /* bit i is set if some node needs opset i and i is larger than LAST_OPSET */
 } Facts;
 
 /* The functions below read the list of ops in ONNX's header. */

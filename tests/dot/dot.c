@@ -102,8 +102,8 @@ START_TEST (names_are_read_back)
 
       ck_assert_msg (is_lost == cannot_be, "node %u", i);
     }
-  /* DOT cannot represent the names that are lost above: characters of these names become references
-   * such as &#37;. */
+  /* DOT cannot represent names such as "%x". In these names, the writer replaces characters by
+   * references such as &#37;. */
   ck_assert_ptr_nonnull (agnode (read, (char *) "&#37;x", FALSE));
   ck_assert_ptr_nonnull (agnode (read, (char *) "<&#92;", FALSE));
   agclose (read);

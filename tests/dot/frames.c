@@ -147,7 +147,7 @@ START_TEST (boxes_are_laid_out)
              50);
   route = cleave_dot_layout_get_route (layout, 1, &n);
   ck_assert_uint_eq (n % 6,
-                     2); /* numbers x, y: a starting point, and three points for each curve */
+                     2); /* x and y of a starting point, and of three points for each curve */
   ck_assert (route[1] < route[n - 1]);
   ck_assert (fabs (route[n - 2] - cleave_dot_layout_get_x (layout, 2)) <= 30);
 }

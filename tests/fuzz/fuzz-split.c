@@ -118,7 +118,8 @@ split (GHashTable *options)
     }
 }
 
-/* Parses the text by the other syntaxes of the command line. */
+/* Parses the text as a pipeline, a shape, a size and a number, which other options of the command
+ * have. */
 static void
 read_others (const char *text)
 {

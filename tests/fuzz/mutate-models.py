@@ -58,7 +58,7 @@ def varint(value):
     return out + bytes([value])
 
 
-# Returns the fields of a message as [tag, value, begin, end]; None if the data is no message.
+# Returns the fields of a message as [tag, value, begin, end]; None if the data is no protobuf message.
 def parse(data):
     fields, at = [], 0
 

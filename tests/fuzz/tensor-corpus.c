@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The corpus of fuzz-tensor: small tensors as .npy, in both orders, and as TensorProto. */
+/* The corpus of fuzz-tensor: small tensors as .npy, row-major and column-major, and as TensorProto.
+ */
 
 #include <string.h>
 
@@ -33,7 +34,7 @@ pack_proto (gboolean raw)
   return g_bytes_new_take (data, size);
 }
 
-/* Returns a tensor of six bytes as .npy. The bytes differ between the two orders. */
+/* Returns a tensor of six bytes as .npy. If `fortran`, the bytes are column-major. */
 static GBytes *
 pack_npy (gboolean fortran)
 {

@@ -87,9 +87,9 @@ cleave_bundle_case_copy_image (const CleaveResult *result,
     }
 }
 
-/* Kinds of random weights of int8. The weights of a convolution select its code: two channels are
- * combined unless a weight of the second channel is -128 and the weight of the first is negative.
- */
+/* Kinds of random int8 weights. The weights of a convolution decide which code computes it: the
+ * code combines two channels, unless a weight of the second is -128 and the first has a negative
+ * weight. */
 typedef enum { ANY, NO_LEAST, ALL_LEAST, LEAST_AND_MOST, LEAST_AFTER_POSITIVE, N_WEIGHTS } Weights;
 
 static void

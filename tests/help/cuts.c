@@ -28,8 +28,8 @@ dimension_free (gpointer data)
   g_free (dimension);
 }
 
-/* Returns the text with "…" in place of each number. Numbers differ from node to node, and the
- * texts of a reason are counted together. */
+/* Returns the text with "…" in place of each number. Two refusals whose texts differ only in
+ * numbers then count as one reason. */
 static char *
 without_numbers (const char *text)
 {

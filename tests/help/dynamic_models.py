@@ -263,7 +263,7 @@ def words():
     return model(nodes, [value_info('word', [5], STRING)], outputs, constants, 20) + block(8, block(1, ML) + number(2, 2))
 
 
-# Returns a model with an input of strings and an input of numbers, which a static product reads.
+# Returns a model with an input of strings and an input of numbers, where a static matrix product reads the numbers.
 def words_and_numbers():
     nodes = [node('MatMul', ['x', 'w'], ['y'], 'product'), node('Relu', ['y'], ['z'], 'relu'),
              of_ml('LabelEncoder', ['word'], ['k'], 'k', keys_strings=['a', 'e', 'i'], values_int64s=[1, 2, 3], default_int64=0),
@@ -272,7 +272,7 @@ def words_and_numbers():
                  [tensor('w', [6, 4], floats(24, 3)), tensor('table', [5, 4], floats(20, 7))]) + block(8, block(1, ML) + number(2, 2))
 
 
-# Returns a model with a dynamic product that is large enough for a program of its own.
+# Returns a model with a matrix product in the dynamic part, large enough that Cleave compiles a program for it.
 def product():
     nodes = [node('ReduceMax', ['x'], ['top'], 'top', axes=[1], keepdims=0), node('Greater', ['top', 'limit'], ['keep'], 'keep'),
              node('Compress', ['x', 'keep'], ['rows'], 'compress', axis=0), node('MatMul', ['rows', 'w'], ['y'], 'product')]

@@ -6,8 +6,7 @@
 
 #define N_TRIES 12
 
-/* Picks a number, and sets all extents of the types that equal the number, or some of them, to 0.
- */
+/* Picks an extent of one of the types. Sets all extents of this size, or some of them, to 0. */
 static void
 empty_extents (CleaveTensorType *types, guint n, GRand *rand)
 {
@@ -22,7 +21,7 @@ empty_extents (CleaveTensorType *types, guint n, GRand *rand)
         types[i].shape.dim[d] = 0;
 }
 
-/* Sets a random number of the attributes to 0. */
+/* Sets random attributes to 0. In a list of numbers, sets one number to 0. */
 static void
 empty_attr (const CleaveOp *op, gpointer attrs, GRand *rand)
 {

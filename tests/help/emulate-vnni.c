@@ -67,8 +67,8 @@ map_stubs (const guint8 *code)
   return stubs != NULL;
 }
 
-/* Replaces an instruction by a jump to a stub. Returns FALSE if it is another instruction, or if
- * there is no space for a stub. */
+/* Replaces a `vpdpbusd` by a jump to a stub. Returns FALSE if the code is another instruction, or
+ * if there is no space for a stub. */
 static gboolean
 replace (guint8 *code)
 {

@@ -78,7 +78,8 @@ cleave_test_figure (void)
   return graph;
 }
 
-/* Random graphs. Values have rank 4; nodes that a constructor refuses are not added. */
+/* The state of cleave_random_graph(). All values have rank 4. If a constructor refuses a node, the
+ * graph grows without the node. */
 
 typedef struct
 {

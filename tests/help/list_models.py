@@ -73,7 +73,7 @@ X = value_info('x', [6, 4])
 WEIGHTS = [tensor('w', [4, 4], floats(16, 3))]
 
 
-# A sequence grows by a row of a static product. Each tensor of it is scaled, and all are joined.
+# A sequence grows by a row of a static product. The model then scales each tensor of the sequence and joins them all.
 def grows(n):
     body = graph([node('Mul', ['p', 'half'], ['q'], 'scale')], [value_info('p', ['h', 4])], [value_info('q', ['h', 4])])
     nodes = [node('MatMul', ['x', 'w'], ['y'], 'product'), node('Relu', ['y'], ['z'], 'relu'),

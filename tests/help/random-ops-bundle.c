@@ -7,8 +7,8 @@
 #include "random-parts.h"
 #include "test.h"
 
-/* Makes a convolution with more channels than the random ops have, so that there are blocks of four
- * channels and of one. */
+/* Makes a convolution with more channels than the nodes of random-ops-tflite.c have. The kernel
+ * computes blocks of four channels and the last channels one by one. */
 static CleaveNode *
 make_large_conv (CleaveGraph *graph, GRand *rand)
 {

@@ -15,7 +15,8 @@ pick_scales (GRand *rand, gint64 extent)
   return which == 0 ? (CleaveShape){ 0 } : CLEAVE_SHAPE (which == 1 ? 1 : extent);
 }
 
-/* Adds x, w and attributes of a convolution of bytes. Returns the number of its channels. */
+/* Adds the operands x and w of a convolution of bytes, and draws its attributes. Returns the number
+ * of result channels. */
 static gint64
 add_byte_conv (
     CleaveGraph *graph, GRand *rand, CleaveResult **x, CleaveResult **w, CleaveConvAttrs *a)

@@ -13,7 +13,7 @@
 #define MAX_RESULTS 3
 #define CANARY 0x5a
 
-/* A value of a trial, in memory of its own. */
+/* An operand or a result of the kernel, in separate memory with gaps. */
 typedef struct
 {
   CleaveView view;
@@ -67,9 +67,9 @@ new_value (const CleaveTensorType *type, gboolean row_major, gint64 gap)
   return value;
 }
 
-/* Fills a tensor with numbers that count up, as bits of its elements. In a float, the count is in
- * the upper bits, as in a 16-bit float; the lower bits are near the border where rounding to 16
- * bits goes up. */
+/* Fills a tensor with the numbers 0, 1, 2, ..., which are the bits of its 16-bit elements. In a
+ * float of 32 bits, the number is in the upper 19 bits, and the other bits are close to a tie of
+ * the rounding to float16. */
 static void
 count_up (CleaveTensor *tensor)
 {

@@ -121,7 +121,8 @@ set_item (GByteArray *file, guint items, guint i, guint table)
   memcpy (file->data + items + 4 * i, &offset, 4);
 }
 
-/* Writes a list of bytes, type 3 of SparseIndexVector, to two fields. */
+/* Sets `field` of the table `level` to type 3 of SparseIndexVector, and `field` + 1 to the list of
+ * bytes. */
 static void
 set_bytes (GByteArray *file, guint level, guint field, const guint8 *bytes, guint n)
 {

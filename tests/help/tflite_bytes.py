@@ -47,7 +47,7 @@ class File:
         return at
 
     def add_table(self, fields):
-        """Adds a table. A pair of a format and a number is stored in the table, and each other value behind it."""
+        """Adds a table. The table itself has each value that is a pair (format, number). Other values follow the table."""
         n, places, body = max(fields, default=-1) + 1, {}, bytearray(4)
         for field, value in fields.items():
             kind, number = value if isinstance(value, tuple) else ('I', 0)

@@ -10,12 +10,13 @@ static const struct
   CleaveSpan result, slice;
   gint64 extent, clip_begin, clip_end;
 } slices[] = {
-  /* a 3x3 convolution of 8 rows: stride 1, pad 1; stride 2, pad 1 */
+  /* 3x3 convolutions of 8 rows with pad 1: two chunks with stride 1, and two chunks with stride 2
+   */
   { { 0, 0, 1, 1, -1, 3, 1 }, { 0, 4 }, { 0, 5 }, 8, 1, 0 },
   { { 0, 0, 1, 1, -1, 3, 1 }, { 4, 8 }, { 3, 8 }, 8, 0, 1 },
   { { 0, 0, 1, 2, -1, 3, 1 }, { 0, 2 }, { 0, 4 }, 8, 1, 0 },
   { { 0, 0, 1, 2, -1, 3, 1 }, { 2, 4 }, { 3, 8 }, 8, 0, 0 },
-  /* dilation 2, kernel 2, pads 2 and 3, 8 rows give 11 */
+  /* a convolution with dilation 2, kernel 2, pads 2 and 3, and 11 result rows from 8 rows */
   { { 0, 0, 1, 1, -2, 3, 1 }, { 0, 4 }, { 0, 4 }, 8, 2, 0 },
   { { 0, 0, 1, 1, -2, 3, 1 }, { 4, 8 }, { 2, 8 }, 8, 0, 0 },
   { { 0, 0, 1, 1, -2, 3, 1 }, { 8, 11 }, { 6, 8 }, 8, 0, 3 },
@@ -27,8 +28,8 @@ static const struct
   /* a transposed convolution with stride 2, pad 1 and window 1: the map divides a negative number
      and rounds down */
   { { 0, 1, 2, 1, -1, 2, 1 }, { 0, 1 }, { 0, 1 }, 4, 1, 0 },
-  /* a Resize of 6 elements to 12 with aligned corners, and a map to the 4 elements in the middle of
-     6 */
+  /* a Resize of 6 elements to 12 with aligned corners, and one of 6 elements to 4 with half-pixel
+   * centers */
   { { 0, 0, 11, 1, 0, 2, 5 }, { 8, 12 }, { 3, 6 }, 6, 0, 1 },
   { { 0, 2, 8, 1, 0, 2, 12 }, { 1, 3 }, { 1, 5 }, 6, 0, 0 },
   /* a Slice with a negative step, which reads the elements 7, 5, 3 and 1 */

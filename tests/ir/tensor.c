@@ -157,7 +157,8 @@ new_tensor (CleaveElement element, guint64 bits, gboolean apart)
   return cleave_tensor_new_slice (tensor, &column);
 }
 
-/* Asserts that the tensors are equal if and only if `equal`, and so are their canonical bytes. */
+/* Asserts that the tensors are equal, and that their canonical bytes are equal. If `equal` is
+ * FALSE, asserts that both differ. */
 static void
 assert_equal (CleaveTensor *a, CleaveTensor *b, gboolean equal)
 {

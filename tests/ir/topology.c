@@ -45,8 +45,8 @@ START_TEST (insertion_order_is_kept)
 }
 END_TEST
 
-/* d now reads z, which was added last. Of all nodes that can come next in the order, the node that
- * was added first comes next. */
+/* After the edit, d reads z, which was added last. Among the nodes that can come next, the order
+ * takes the node that was added first. */
 START_TEST (ties_go_to_the_node_added_first)
 {
   g_autoptr (CleaveGraph) graph =

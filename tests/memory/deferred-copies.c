@@ -34,8 +34,8 @@ START_TEST (a_part_is_staged_while_memory_is_scarce)
 }
 END_TEST
 
-/* The peak is where the join is complete. A buffer of its own for the part would only add to the
- * peak. */
+/* Memory is largest when the join is complete, so staging the part would not reduce the peak: the
+ * staged part would only need a second buffer. */
 START_TEST (a_part_is_not_staged_without_gain)
 {
   g_autoptr (CleaveGraph) graph = make_graph (4);
@@ -145,8 +145,9 @@ START_TEST (staged_parts_need_at_least_their_bound)
 }
 END_TEST
 
-/* Each strip has two rows. The convolution of seven rows reads eight rows for two result rows, so
- * it reads four strips. Three more windows begin before one is complete. */
+/* The convolution has seven rows of kernel. Two result rows need a window of eight operand rows,
+ * which are four strips of two rows. Four windows overlap, and the test limits memory to two
+ * complete windows. */
 START_TEST (windows_are_completed_one_by_one)
 {
   const gint64 n_strips = 32, window = 8 * 16 * 64 * 4;

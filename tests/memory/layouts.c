@@ -130,8 +130,8 @@ START_TEST (a_broadcast_operand_does_not_decide_the_layout_of_the_result)
 }
 END_TEST
 
-/* Attention heads become one row again without a copy: each product is written in the layout of its
- * reader. */
+/* Attention: a Transpose and a Reshape put the heads of a token in one row. Nothing is copied,
+ * since each product is written in the layout of its reader. */
 START_TEST (a_transposed_product_is_written_in_the_layout_of_its_reader)
 {
   for (guint n_parts = 1; n_parts <= 2; n_parts++)

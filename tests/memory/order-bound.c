@@ -74,8 +74,8 @@ START_TEST (no_order_needs_less_than_its_bound)
 }
 END_TEST
 
-/* Rows of a large value are copied, so the large value does not count in the bound while the copy
- * waits for the result of the other rows. */
+/* One row of `large` is copied for a late Concat. While the copy waits for the Concat's other
+ * operand, `large` is free and does not count in the bound. */
 START_TEST (a_copied_value_no_longer_counts)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -110,7 +110,8 @@ START_TEST (an_order_has_every_node_once_after_its_operands)
   g_autoptr (CleaveGraph) graph = split_chain (5, 3);
   g_autoptr (GPtrArray) order = NULL;
 
-  run_unary (graph, "Relu", cleave_graph_get_input (graph, 0)); /* its result has no reader */
+  run_unary (graph, "Relu", cleave_graph_get_input (graph, 0)); /* the result of this Relu has no
+                                                                 * reader */
   order = order_best (graph, NULL);
   assert_order (graph, order);
 }
@@ -157,8 +158,8 @@ START_TEST (eager_orders_have_every_node_after_its_operands)
 }
 END_TEST
 
-/* All paths through a random graph pass some nodes. Between these nodes, the search takes the best
- * of the candidate orders. So its peak is at most the peak of the order in the file. */
+/* Some nodes of a random graph are on every path. Between two of these nodes, the search takes the
+ * best of the candidate orders. So its peak is at most the peak of the order in the file. */
 START_TEST (orders_are_combined_and_no_worse_than_the_file)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (200); seed++)

@@ -124,7 +124,7 @@ add_linear (Net *net, CleaveResult *x, CleaveResult *w, const CleaveConvAttrs *a
   return run_add (net->graph, "QLinearConv", operands, G_N_ELEMENTS (operands), attrs);
 }
 
-/* Adds a convolution of the network's kind, and at times a Relu. */
+/* Adds a convolution with the element type and form of `net->kind`, and at times a Relu. */
 static CleaveResult *
 add_conv (Net *net, CleaveResult *x, CleaveShape weights, const CleaveConvAttrs *attrs)
 {
@@ -256,8 +256,9 @@ START_TEST (bits_are_the_same)
 }
 END_TEST
 
-/* Computes the needed distance of an overlay by a look at each row. The kernel reads `ahead` rows
- * before it writes the first row. */
+/* Returns the shift of an overlay (overlay.h): the smallest legal distance from the begin of the
+ * result to the begin of the operand, in elements of the operand. Computes the distance for every
+ * row, unlike the library. The kernel reads `ahead` rows before it writes the first row. */
 static gint64
 ask_each_row (const CleaveCall *call, guint rows, gint64 ahead)
 {
@@ -309,16 +310,18 @@ START_TEST (very_many_rows_are_handled)
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, G_GINT64_CONSTANT (100000000000), 100));
 
   run_output (graph, run_depthwise (graph, run_conv (graph, x, 8, 1, CLEAVE_LAYOUT_NCHW)));
-  ck_assert_uint_eq (count_overlaid (graph), 0); /* an output is not overlaid */
+  ck_assert_uint_eq (count_overlaid (graph), 0); /* no overlay, since the depthwise convolution
+                                                  * computes an output of the graph */
   run_output (graph,
               run_conv (graph, run_depthwise (graph, run_conv (graph, x, 8, 1, 0)), 1, 1, 0));
   ck_assert_uint_eq (count_overlaid (graph), 1);
 }
 END_TEST
 
-/* 48 channels of 40 x 40 become 20 x 20. A kernel of bytes converts bytes to floats before it
- * overwrites them; a kernel of floats needs one free row. A row of 4-byte integers is as large as
- * the bytes that it overwrites, and needs the padding row. */
+/* Depthwise convolutions reduce 48 channels of 40 x 40 to 20 x 20. Kernels of floats need one free
+ * row of the result. Kernels of bytes first convert the bytes that they overwrite. For results of
+ * 4-byte integers, a row overwrites a row of bytes of the same size, and the padding needs one more
+ * row. */
 START_TEST (the_peak_is_that_of_the_larger_value)
 {
   static const gint64 want[] = { (40 * 40 + 20) * 48 * 4, 40 * 40 * 48,     40 * 40 * 48,
@@ -525,7 +528,8 @@ START_TEST (parts_of_an_operand_prevent_an_overlay)
 }
 END_TEST
 
-/* The result is in a join that already contains an earlier operand. */
+/* The Assemble has two overlapping parts. If the depthwise convolution overlaid its operand inside
+ * the Assemble, it could overwrite the part that is already there. */
 START_TEST (results_inside_a_join_are_not_overlaid)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -109,8 +109,9 @@ START_TEST (bits_stay_the_same)
 }
 END_TEST
 
-/* Layers that are not lowered: unsplit layers, layers in a program of one thread, which would gain
- * nothing, and layers of float16, for whose sums there is no type. */
+/* Layers that are not lowered: unsplit layers, and layers in a program for one thread, which would
+ * not become faster. Layers of float16 are not lowered, since no element type is exact for their
+ * sums. */
 START_TEST (other_layers_are_not_lowered)
 {
   Chunks half = kinds[0], whole = kinds[0];

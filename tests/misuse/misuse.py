@@ -56,7 +56,7 @@ STRUCTS = {
     'CleaveSplitOnnx': '.opset = 13, .n_outputs = 1, .split = (const gint64[]){ 4 }, .n_split = 1',
     'CleaveSliceXla': '{ 0, 0 }, { 4, 4 }, { 1, 1 }',
 }
-# Fields that may be NULL, or may have too large a number.
+# Struct fields for which neither NULL nor a number out of range is an error.
 MAY_BE_NULL = {
     'CleaveSplitRequest.constraint', 'CleaveConstraint.predicate', 'CleaveConstraint.data', 'CleaveConstraint.watch',
     'CleaveConstraint.watch_data', 'CleaveConstraint.cancellable', 'CleaveOnnxOptions.dims', 'CleavePass.options', 'CleavePassOption.value', 'CleaveFitOptions.cancellable', 'CleaveFitOptions.watch',

@@ -28,8 +28,8 @@ MPI_Start (MPI_Request *request)
   return starts_left-- > 0 ? PMPI_Start (request) : MPI_ERR_OTHER;
 }
 
-/* Numbers of calls that succeed before a call fails on this rank. A collective call that fails
- * takes place first, since other ranks wait for it. A send that fails sends nothing. */
+/* Numbers of calls that succeed before a call fails on this rank. A failing collective call first
+ * exchanges its data, since other ranks wait for the call. A send that fails sends nothing. */
 static gint dups_left = G_MAXINT, gathers_left = G_MAXINT, sends_left = G_MAXINT;
 
 int
@@ -138,8 +138,9 @@ get_own_bytes (void)
   return g_ascii_strtoll (text, NULL, 10) * sysconf (_SC_PAGESIZE);
 }
 
-/* Checks the error if a rank lacks memory for its program. The rank never touches the gigabyte
- * between the parts, since the machine may not have that memory. */
+/* Checks that all ranks report the error if rank `which` lacks memory for the arena of its program.
+ * The program needs a gigabyte, but no rank touches that memory, since the machine may not have it.
+ */
 static void
 assert_no_memory (int which)
 {

@@ -23,7 +23,7 @@ demand (gboolean good, const char *what, guint32 seed)
   MPI_Abort (MPI_COMM_WORLD, 1);
 }
 
-/* The calls of MPI_Iprobe() from other threads than the main thread are counted. */
+/* MPI_Iprobe() below counts its calls from threads other than `main_thread`. */
 static GThread *main_thread;
 static gint n_probes;
 
@@ -149,9 +149,8 @@ run_same (guint n_cases)
     }
 }
 
-/* Alternates between N_LANES programs. Each program has tensors of its own, and other inputs in
- * each run.
- */
+/* The functions below test a stream of runs that alternates between N_LANES programs. Each program
+ * has tensors of its own, and other inputs in each run. */
 #define N_RUNS 7
 
 typedef struct

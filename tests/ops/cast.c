@@ -23,7 +23,7 @@ static const struct
   { CLEAVE_FLOAT64, CLEAVE_FLOAT32, 1e300, INFINITY },
   { CLEAVE_FLOAT64, CLEAVE_FLOAT32, 0x1.000001p0, 1 },
   { CLEAVE_FLOAT64, CLEAVE_FLOAT16, 0x1.0020000001p0,
-    0x1.004p0 }, /* rounded once: float32 in between would make it a tie */
+    0x1.004p0 }, /* rounded once: rounding to float32 first would give a tie, which rounds to 1 */
   { CLEAVE_FLOAT64, CLEAVE_BFLOAT16, 0x1.0100000001p0, 0x1.02p0 },
   { CLEAVE_FLOAT32, CLEAVE_FLOAT16, 65520, INFINITY },
   { CLEAVE_FLOAT16, CLEAVE_BFLOAT16, 0x1.ffcp0, 2 },

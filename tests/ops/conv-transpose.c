@@ -104,12 +104,12 @@ START_TEST (a_chunk_is_selected_by_pads_and_output_padding)
     CleaveConvTransposeAttrs attrs;
     const char *chunk, *expected;
   } cases[] = {
-    /* 7 elements; element o reads o - 2 ... o */
+    /* 7 result elements: element o reads the operand elements o - 2 ... o */
     { 3, { 0 }, "0:1,0:1,0:3", "0:1,0:1,0:3 0:1,0:1,0:3 pads=0,2" },
     { 3, { 0 }, "0:1,0:1,3:7", "0:1,0:1,1:5 0:1,0:1,0:3 pads=2,0" },
-    /* 11 elements of stride 2; element o reads (o - 2) / 2 ... o / 2 */
+    /* 11 result elements, stride 2: element o reads the operand elements (o - 2) / 2 ... o / 2 */
     { 3, { .strides = INTS (2) }, "0:1,0:1,4:8", "0:1,0:1,1:4 0:1,0:1,0:3 strides=2 pads=2,1" },
-    /* 13 elements of stride 3 with a smaller kernel: some read nothing */
+    /* 13 result elements, stride 3, kernel 1: two of three result elements read nothing */
     { 1,
       { .strides = INTS (3) },
       "0:1,0:1,3:6",
@@ -122,8 +122,8 @@ START_TEST (a_chunk_is_selected_by_pads_and_output_padding)
       { .strides = INTS (2), .pads = INTS (1, 1), .output_padding = INTS (1) },
       "0:1,0:1,8:10",
       "0:1,0:1,3:5 0:1,0:1,0:3 strides=2 pads=3,0" },
-    /* the pad shifts the elements that are read: element 1 reads element 1, and element 7 reads no
-     * element before 3 */
+    /* with a pad of 1, result element 1 reads the operand elements 0 and 1, and result element 7
+     * reads 3 and 4 */
     { 3,
       { .strides = INTS (2), .pads = INTS (1, 1) },
       "0:1,0:1,0:2",

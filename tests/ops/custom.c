@@ -8,11 +8,10 @@
 #include "graphs.h"
 #include "models.h"
 
-/* A model with one node of a custom domain between other nodes:
+/* The tests use a model with one node of a custom domain between other nodes:
  *
  *   x ─ before ─ Relu ─┐
- *                 w ─ acme:Mix ─ y ─ Relu ─ after
- * */
+ *                 w ─ acme:Mix ─ y ─ Relu ─ after */
 
 static void
 import_opset (Model *model, const char *domain, gint64 version)

@@ -36,7 +36,7 @@ START_TEST (it_cannot_be_split)
 }
 END_TEST
 
-/* For values from -1 to 4, a step is 5 / 255, and 51 steps are below 0. */
+/* Values from -1 to 4 have the scale 5 / 255 and the zero point 51. */
 START_TEST (the_range_and_0_fill_a_byte)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -239,7 +239,8 @@ static const struct
   { { 2, { 5, 2 } }, { .split_size = AT (2) }, { 2, 2, 1 }, 3, NULL },
   { { 2, { 5, 2 } }, { .sections = AT (1, 4), .n_sections = 2 }, { 1, 4 }, 2, NULL },
   { { 1, { 5 } }, { .dim = -1, .split_size = AT (7) }, { 5 }, 1, NULL },
-  { { 1, { 13 } }, { .split_size = AT (3) }, { 3, 3, 3, 3, 1 }, 5, NULL }, /* torch.chunk (6) */
+  { { 1, { 13 } }, { .split_size = AT (3) }, { 3, 3, 3, 3, 1 }, 5, NULL }, /* torch.chunk (x, 6) has
+                                                                            * these sizes */
   { { 1, { 0 } }, { .split_size = AT (0) }, { 0 }, 1, NULL },
   { { 1, { 0 } }, { .split_size = AT (3) }, { 0 }, 1, NULL },
   { { 1, { 0 } }, { .sections = AT (0, 0), .n_sections = 2 }, { 0, 0 }, 2, NULL },

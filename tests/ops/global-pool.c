@@ -78,7 +78,7 @@ START_TEST (the_average_adds_up_by_eight_lanes)
 }
 END_TEST
 
-/* More channels, and more elements of each channel, than the kernel processes at once. The sums
+/* x has more channels, and each channel more elements, than the kernel processes at once. The sums
  * are exact in any order, but their roots are not exact in float32. Channels are outermost or
  * innermost in memory. */
 START_TEST (norms_of_many_channels_are_right)

@@ -62,8 +62,8 @@ START_TEST (a_scalar_has_one_line_and_an_empty_view_none)
 }
 END_TEST
 
-/* The walk along chosen dimensions is in row-major order for all strides. After the last index it
- * returns to the first. */
+/* cleave_lines_next() visits the chosen dimensions in row-major order, whatever their strides are.
+ * After the last index it begins again with the first. */
 START_TEST (chosen_dimensions_keep_their_order)
 {
   CleaveView view = cleave_view_dense (&CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 3, 2), NULL);

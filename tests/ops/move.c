@@ -272,8 +272,8 @@ find_sources (Build build, guint rank)
   return cleave_interpret (graph, &x);
 }
 
-/* Returns an input of bytes that any operation on floats would change: NaNs with payloads, -0, and
- * others. */
+/* Returns an input whose bytes any operation on floats would change: NaNs with payloads, -0, and
+ * numbers with arbitrary bits. */
 static CleaveTensor *
 make_bits (const CleaveGraph *graph)
 {

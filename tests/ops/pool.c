@@ -44,7 +44,7 @@ START_TEST (shapes_are_inferred)
     { INTS (1, 3, 7),
       { .kernel_shape = INTS (2), .strides = INTS (2), .ceil_mode = TRUE },
       "float32 1x3x4" },
-    /* the window that ceil_mode would add begins in the padding after the data, so there is none */
+    /* the result has no fourth element: its window would begin in the padding after the data */
     { INTS (1, 3, 6),
       { .kernel_shape = INTS (2), .strides = INTS (2), .pads = INTS (0, 1), .ceil_mode = TRUE },
       "float32 1x3x3" },

@@ -112,7 +112,8 @@ START_TEST (no_axes_may_mean_none)
 }
 END_TEST
 
-/* Sums of many elements along several lines, in which a plain sum of doubles would lose bits. */
+/* Means of 3,000 equal elements. If the op added doubles one after the other, the mean would not
+ * equal the elements. */
 START_TEST (long_sums_do_not_lose_small_elements)
 {
   CleaveTensorType type = CLEAVE_TYPE (F32, 3, 1000, 5);

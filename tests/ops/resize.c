@@ -349,7 +349,8 @@ START_TEST (every_piece_has_the_positions_of_the_whole)
 }
 END_TEST
 
-/* The phase of a piece of a piece includes the phase of the piece. */
+/* A piece of a Resize has the attribute `phase`, the index of its first element in the whole
+ * result. A piece of a piece adds both phases. */
 START_TEST (a_piece_can_be_cut_again)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

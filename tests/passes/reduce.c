@@ -59,7 +59,8 @@ START_TEST (a_planted_bug_is_found_and_reduced)
 }
 END_TEST
 
-/* Tests that check one condition, and the graph to which the reducer must reduce GRAPH. */
+/* The functions below are conditions for the reducer, such as has_conv(). The table `cases` has the
+ * smallest graph to which the reducer must reduce GRAPH for each condition. */
 
 #define GRAPH                                                                                      \
   "%x = Input : float32 1x4x12x12\n%z = Input : float32 1x4x12x12\n"                               \

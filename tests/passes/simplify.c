@@ -32,7 +32,8 @@ shape_of (const Chain *chain)
               ->shape;
 }
 
-/* Adds lines if they make a legal graph; the last line defines %n + 1. */
+/* Adds lines if the chain with the lines is a legal graph. The last line must define the value with
+ * the number `n` + 1. Returns whether the lines were added. */
 static gboolean
 try_lines (Chain *chain, char *lines)
 {

@@ -104,9 +104,8 @@ START_TEST (parts_are_written_directly_into_an_output)
 }
 END_TEST
 
-/* If two outputs are one value, the second is a copy of the first. */
-/* The strips of the output overlay the rows of the input. The caller's tensors have no room for
- * both, so both are copied. */
+/* The strips of the output overlay the rows of the input. The caller's tensors are two separate
+ * pieces of memory, so the program copies the input and the output. */
 START_TEST (an_input_and_an_output_that_share_memory_are_copied)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

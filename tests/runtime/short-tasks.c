@@ -22,7 +22,8 @@ find_partner (guint layer, guint column)
   return (column + 1 + layer % (WIDTH - 1)) % WIDTH;
 }
 
-/* Each value depends on two values of the layer before it, in another pattern for each layer. */
+/* Makes a graph in which each value depends on two values of the previous layer. Which two values
+ * these are differs from layer to layer. */
 static CleaveGraph *
 make_net (void)
 {
@@ -71,8 +72,8 @@ compute_all (const float *x, float *y)
     }
 }
 
-/* Inputs are whole numbers, which differ from run to run. So results of an earlier run would be
- * wrong. */
+/* Returns inputs of whole numbers that differ from run to run, so that results of an earlier run
+ * would be wrong. */
 static GPtrArray *
 make_inputs (guint run)
 {

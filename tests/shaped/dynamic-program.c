@@ -65,8 +65,9 @@ attention_new (void)
   return model;
 }
 
-/* Makes a model with three layers behind the rows of x that have a positive element, and with the
- * indices of the positive elements of the second layer. */
+/* Makes a model in which three layers follow each other. The first layer reads the rows of x that
+ * have a positive element. The model also has the indices of the positive elements of the first
+ * layer. */
 static Model *
 layers_new (void)
 {

@@ -34,7 +34,8 @@ NEVER = [
     (['lib/memory', 'lib/dot', 'lib/runtime', 'passes'], r'[!=]= *&cleave_op_', 'nobody asks which op a node is'),
 ]
 
-# Only these files may name instructions or registers of a processor. Kernels call the operations of the vector headers.
+# Only the files in MAY_NAME_INSTRUCTIONS may name instructions or registers of a processor. Kernels call the operations
+# of the vector headers.
 INTRINSICS = (r'\b_mm\d*_\w+|\b__m(128|256|512|mask)\w*|\bv\w+q?_(lane_|n_|high_)?[fsu](8|16|32|64)\b|immintrin|arm_neon|'
               r'\b__(AVX|SSE|FMA__|F16C|ARM_NEON|ARM_FEATURE)\w*')
 MAY_NAME_INSTRUCTIONS = {
@@ -173,7 +174,7 @@ def defines(text):
 
 
 def defined_in():
-    """Returns the unit that defines each non-static function of the library."""
+    """Returns the unit (a source with its header) that defines each non-static function of the library."""
     return {name: path[:-2] for path, text in SOURCES.items() if path.endswith('.c') for name in defines(text)}
 
 
@@ -230,7 +231,8 @@ def check_counts():
     regions = [p for p, text in SOURCES.items() for _ in re.findall(r'# *pragma +omp +parallel', text)]
     if len(regions) > 1:
         complaints.append('more than one parallel region: ' + ' '.join(regions))
-    # The test that no pass undoes a split runs every pass except the passes that split.
+    # tests/passes/split/properties.c tests that no pass undoes a split. The file must list every pass except the passes
+    # that split.
     tried = read('tests/passes/split/properties.c')
     for name in sorted(set(re.findall(r'\b(cleave_pass_[a-z_]+) \(CleaveGraph \*graph,', SOURCES['include/cleave/cleave-pass.h']))):
         if 'split_for_' not in name and f'{name},' not in tried:

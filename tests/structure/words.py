@@ -112,7 +112,7 @@ def files():
     return [file for file in tracked() if file and not file.startswith(SKIPPED) and os.path.exists(file)]
 
 
-# Texts of a file: (line, kind, text), where kind is comment, string or prose.
+# The functions below return the texts of a file as (line, kind, text), where kind is comment, string or prose.
 
 C_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 

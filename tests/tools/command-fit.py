@@ -171,7 +171,8 @@ class Fit(CommandTest):
         self.assertEqual(least['loops'], len(least['segments']))
         self.assertLess(least['onnx_runtime_bytes']['after'], there['after'])
 
-    # Fewer than three of six strips are equal, too few for a Loop. Strips as separate pieces must save 4 MiB and two fifths.
+    # Fewer than three of the six strips have equal shapes, too few for a Loop. A split into separate pieces must save 4
+    # MiB and two fifths of the memory.
     def test_many_pieces_must_save_much(self):
         args = ('--for', 'ort', '--max-added-macs', 1, '-o', 'o.onnx')
         large = self.json('fit', self.write('large.onnx', stacked(64)), '--max-memory', '9MB', *args)

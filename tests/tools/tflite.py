@@ -40,7 +40,8 @@ class Commands(unittest.TestCase):
     def has_subgraphs(self, model):
         return 'state_initial' in self.run_command('info', model)
 
-    # The format of plans has tensors of one subgraph only.
+    # `cleave memory --offline-plan` writes a model with a memory plan, and keeps everything else. It refuses a model of
+    # several subgraphs, since a plan has tensors of one subgraph only.
     def test_a_plan_keeps_the_model(self):
         n_planned = 0
         for model in self.models:

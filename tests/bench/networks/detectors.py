@@ -28,7 +28,8 @@ def csp(net, x, n_in, n, n_blocks, shortcut=True):
 
 
 def c2f(net, x, n_in, n, n_blocks, shortcut=True):
-    """Block of YOLOv8: one convolution is split in two; all bottlenecks are concatenated."""
+    """Block of YOLOv8: splits the channels of a convolution's result in two halves, and concatenates the halves and the
+    results of all bottlenecks."""
     parts = net.split(conv(net, x, n_in, n), [n // 2, n // 2], 1)
     for _ in range(n_blocks):
         parts.append(bottleneck(net, parts[-1], n // 2, (3, 3), shortcut))

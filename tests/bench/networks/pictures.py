@@ -84,8 +84,9 @@ def join(net, branches, widths, to):
 
 
 def squeeze(net, size, fires):
-    """SqueezeNet: modules of a 1x1 convolution to few channels, then a 1x1 and a 3x3 convolution in parallel. `fires` has for
-    each module: few channels, many channels, whether a pooling comes before."""
+    """SqueezeNet: modules of a 1x1 convolution to few channels, then a 1x1 and a 3x3 convolution in parallel. `fires`
+    has an entry for each module: the channels of the first convolution, the channels of the module's result, and
+    whether a pooling precedes the module."""
     x, n = net.conv_relu(net.input('x', [1, 3, size, size]), 3, 64, 3, stride=2), 64
     for few, many, pooled in fires:
         x = net.pool(x, 3) if pooled else x

@@ -34,7 +34,7 @@ find (Found *found, const CleaveGraph *graph, guint n_threads)
   ck_assert (cleave_fit_candidates_init (&found->candidates, &found->steps, &watch, &error));
 }
 
-/* Splits a copy of the graph into one segment and measures it. */
+/* Splits one segment of a copy of the graph, and measures the copy. */
 static CleaveFitMeasurement *
 try_segment (const CleaveGraph *graph, const Found *found, const CleaveFitCandidate *segment)
 {
@@ -525,7 +525,8 @@ count_tiled (const CleaveFitCandidates *candidates, gint64 max_bytes, guint *n_m
   return n;
 }
 
-/* The limit on the bytes of tiles drops the segments in tiles that need as much, and no others. */
+/* A limit on the bytes of tiles drops the segments in tiles that need at least the bytes of the
+ * limit, and no others. */
 START_TEST (a_limit_drops_large_segments_in_tiles)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("image");

@@ -97,7 +97,7 @@ START_TEST (a_budget_below_the_smallest_fails)
 }
 END_TEST
 
-/* Segments of small values stay whole: a Loop would take more than it saves. */
+/* Segments of small values stay whole: a Loop in the file would take more memory than it saves. */
 START_TEST (a_small_graph_stays_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("small");

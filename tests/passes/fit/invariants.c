@@ -197,8 +197,8 @@ check_point (const CleaveGraph *graph,
                           expected);
 }
 
-/* Checks that the arena of a point of the frontier, as a budget, gives that point, and that the
- * last point has the least memory. */
+/* Checks that a search finds a point of the frontier again if the budget is the arena of the point.
+ * Also checks that the last point has the least memory. */
 static char *
 frontier_agrees (const CleaveGraph *graph, const CleaveFitOptions *options)
 {

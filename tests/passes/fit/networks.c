@@ -76,7 +76,7 @@ START_TEST (images_and_attention_come_down)
 END_TEST
 
 /* In the unsplit graph, the result of the Concat is the largest value, and is alive as soon as its
- * first part is computed. In strips, it is never whole. */
+ * first part is computed. If the graph runs in strips, the result is never whole. */
 START_TEST (strips_take_the_place_of_a_join)
 {
   g_autoptr (CleaveGraph) graph = make_late_join ();

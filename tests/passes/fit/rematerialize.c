@@ -117,8 +117,8 @@ START_TEST (values_that_a_pool_needs_whole_are_recomputed)
 }
 END_TEST
 
-/* A plan with even strips has copies too. If the plan leaves out all its segments, it has no
- * copies. */
+/* A plan with even strips may copy nodes to recompute their values. If the plan leaves out all its
+ * segments, it copies no node. */
 START_TEST (even_strips_use_copies)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze (), copy = cleave_graph_copy (graph);
@@ -153,8 +153,8 @@ assert_unlike (const CleaveFitTotals *a, const CleaveFitTotals *b)
              a->latency_after < b->latency_after || a->latency_after > b->latency_after);
 }
 
-/* A frontier has plans with copies and plans without copies. Each split graph has the arena of its
- * plan, and consecutive plans differ. */
+/* A frontier has plans that copy nodes to recompute values, and plans that do not. Each split graph
+ * has the arena of its plan, and consecutive plans differ. */
 START_TEST (frontiers_have_plans_with_copies)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze ();
@@ -181,8 +181,8 @@ START_TEST (frontiers_have_plans_with_copies)
 }
 END_TEST
 
-/* The list of copies that was made for a graph can be applied to an equal graph. Applied to another
- * graph, it is an error, and that graph stays unchanged. */
+/* A list of copied nodes that was made for a graph can be applied to an equal graph. If the list is
+ * applied to another graph, that is an error and the other graph stays unchanged. */
 START_TEST (copies_can_be_applied)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze (), made = cleave_graph_copy (graph);
@@ -200,7 +200,8 @@ START_TEST (copies_can_be_applied)
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
   assert_print (other, of_other);
   g_clear_error (&error);
-  ck_assert (!cleave_fit_copies_apply (copies, made, &error)); /* `made` has copies already */
+  ck_assert (!cleave_fit_copies_apply (copies, made, &error)); /* `made` already has the copied
+                                                                * nodes */
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
   assert_print (made, of_made);
 }
@@ -299,8 +300,8 @@ START_TEST (values_with_late_readers_are_recomputed)
 }
 END_TEST
 
-/* If the smallest arena that the search finds for this graph is given as the budget, the search
- * must find that plan again. */
+/* A graph for a search that begins with no budget and finds the plan with the least memory. If the
+ * arena of that plan is given as the budget, the search must find a plan, too. */
 #define NESTED                                                                                     \
   "graph nested\n%x0 = Input : float32 1x8x64x8\n%c1 = Constant seed=705 : float32 8x8x3x3\n"      \
   "%v2 = Conv %x0, %c1 pads=1,1,1,1\n%v3 = Relu %v2\n"                                             \

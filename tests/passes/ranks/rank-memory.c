@@ -49,8 +49,8 @@ find_most (const CleavePlacement *placement, const CleaveNetwork *network)
   return most;
 }
 
-/* Convolutions with windows of 5x5 on values of 3 MB. If the bands recomputed their halos, they
- * would compute a third more. */
+/* Makes layers with depthwise convolutions of 5x5 on values of 3 MB. If the bands recomputed their
+ * halos, they would compute a third more. */
 static CleaveGraph *
 make_blocks (guint n)
 {

@@ -3,8 +3,8 @@
 #include "graphs.h"
 #include "test.h"
 
-/* Searches use at most their budget of work, and report the smallest value that they reach. With
- * that value as the limit, they succeed. */
+/* Searches use at most their budget of work, and report the smallest value that they reach. A
+ * search with this value as the limit succeeds. */
 
 typedef enum { PIECES, SUBGRAPHS, SCHEDULE, N_LIMITS } Limit;
 
@@ -39,7 +39,7 @@ make_chain (guint n, gint64 h, gint64 w)
   return graph;
 }
 
-/* Splits all nodes, or the last node with this depth. */
+/* Splits all nodes if `depth` is 0. Otherwise splits the last node recursively to this depth. */
 static CleaveSplitReport *
 split (CleaveGraph *graph, guint depth, const CleaveConstraint *constraint)
 {
@@ -56,7 +56,8 @@ split (CleaveGraph *graph, guint depth, const CleaveConstraint *constraint)
   return report;
 }
 
-/* Searches on a copy. Returns whether the limit is met, and the value reached. */
+/* Searches on a copy of the graph. Returns whether the limit is met. Sets `reached` to the smallest
+ * value that the search reached. */
 static gboolean
 is_met (const CleaveGraph *graph, guint depth, const CleaveConstraint *constraint, gint64 *reached)
 {
@@ -161,8 +162,8 @@ START_TEST (the_least_value_is_met_as_a_limit)
 }
 END_TEST
 
-/* With many grids, the search uses up its budget and reports that. With a larger budget, the value
- * that it reaches is no larger. */
+/* With many grids, the search uses up its budget, and the report says so. With a larger budget, the
+ * value that the search reaches is no larger. */
 START_TEST (a_larger_budget_reaches_no_less)
 {
   g_autoptr (CleaveGraph) graph = make_chain (6, 56, 48);

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* Properties of a split. */
+/* The functions below check a split, with the data of a Trial: the graph, its inputs, and its
+ * outputs and its text before the split. */
 
 typedef struct
 {

@@ -120,7 +120,7 @@ START_TEST (a_stage_in_28_strips_computes_nothing_twice)
       CleaveProgramStats stats = run_get_stats (graph, threads);
 
       assert_same (want, graph, inputs, threads);
-      /* strips follow each other: a thread that is ahead waits for memory */
+      /* threads share the memory for strips: a thread that is ahead waits until memory is free */
       ck_assert_int_le (stats.arena_bytes * 100, stats.peak_activation_bytes * 105);
       ck_assert_int_le (stats.arena_bytes, after.arena_bytes * 2);
     }

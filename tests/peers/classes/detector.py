@@ -7,7 +7,8 @@ def conv(net, x, n_in, n_out, kernel=1, stride=1):
 
 
 def partial(net, x, n_in, n, n_blocks, by_split):
-    """Cross-stage partial block. by_split: one convolution is split in two, and all results are concatenated."""
+    """Adds a cross-stage partial block. If `by_split`, splits the channels of one convolution in two halves, and
+    concatenates the halves and the results of all residual blocks."""
     h = n // 2
     if by_split:
         parts = net.split(conv(net, x, n_in, n), [h, h], 1)

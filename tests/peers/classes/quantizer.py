@@ -14,7 +14,7 @@ from quantized import MOST
 
 LISTED = {'Conv', 'MatMul', 'Gemm', 'Add', 'Mul', 'Sigmoid', 'HardSigmoid', 'LeakyRelu', 'Softmax', 'AveragePool',
           'GlobalAveragePool', 'Concat', 'Split', 'MaxPool', 'Resize', 'Reshape', 'Transpose', 'Squeeze', 'Flatten'}
-MOVERS = {'MaxPool', 'Resize', 'Reshape', 'Transpose', 'Split', 'Squeeze', 'Flatten'}  # the result has the scale of the operand
+MOVERS = {'MaxPool', 'Resize', 'Reshape', 'Transpose', 'Split', 'Squeeze', 'Flatten'}  # ops whose result has the scale of the operand
 BOUNDED = {'Sigmoid', 'HardSigmoid', 'Softmax'}
 
 

@@ -9,9 +9,9 @@
 
 #define MAX_THREADS 4
 
-/* The last accesses to a byte. `writer` is the thread that wrote it last, and `written` the number
- * of steps that this thread had begun then. `read` has the number of steps that each thread had
- * begun when it last read the byte. 0: no access. */
+/* The last accesses to a byte. `writer` is the thread that wrote the byte last, and `written` is
+ * the number of steps that `writer` had begun at that write. `read` has, for each thread, the
+ * number of steps that the thread had begun when it last read the byte. 0 means no access. */
 typedef struct
 {
   guint writer, written;

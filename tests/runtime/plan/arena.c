@@ -288,8 +288,8 @@ START_TEST (random_lifetimes_stay_near_the_bound)
 }
 END_TEST
 
-/* If the search cannot reach the bound, it tries sizes slightly above the bound with the same
- * effort. */
+/* If no arena of the size `bound` is found, the search tries slightly larger arenas, with the same
+ * budget of work for each size. */
 START_TEST (sizes_above_an_unreachable_bound_are_tried)
 {
   static const guint32 seeds[] = { 1, 5 };

@@ -10,8 +10,8 @@
 
 #define MAX_THREADS 8
 
-/* A task for the scheduler. Each step has up to three predecessors: among the 20 steps before it,
- * or among all steps before it. */
+/* A task for the scheduler, to compare the clocks of its steps (clocks.h) with exact clocks. Each
+ * step has up to three predecessors: among the 20 steps before it, or among all steps before it. */
 typedef struct
 {
   CleaveScheduleTask task;
@@ -51,8 +51,8 @@ case_clear (Case *c)
   g_free (c->cost);
 }
 
-/* Computes the row of a step in a full matrix of clocks, [step][thread], from the rows of its
- * predecessors. */
+/* Computes the exact clock of a step from the exact clocks of its predecessors: for each thread,
+ * the number of steps that are done when the step begins. `matrix` is indexed by [step][thread]. */
 static void
 find_clock (const CleaveSchedule *schedule, guint step, guint *matrix)
 {
@@ -75,8 +75,8 @@ find_clock (const CleaveSchedule *schedule, guint step, guint *matrix)
       }
 }
 
-/* Compares the clocks with a full matrix. Asserts that no count is higher than in the matrix, and
- * returns how many are lower. */
+/* Compares the clocks with the exact clocks. Asserts that no count is higher than the exact count,
+ * and returns how many counts are lower. */
 static guint
 compare_clocks (const CleaveSchedule *schedule, guint max_rows)
 {

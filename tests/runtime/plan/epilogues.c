@@ -28,7 +28,7 @@ add_head (CleaveGraph *graph, CleaveResult *x, guint kind)
     }
 }
 
-/* Returns a scalar, which may be special. */
+/* Returns a scalar, which may be a special value such as NaN. */
 static CleaveResult *
 draw_one (CleaveGraph *graph, GRand *rand)
 {

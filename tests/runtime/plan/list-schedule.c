@@ -91,9 +91,9 @@ replay (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
   replay_waits (schedule, &schedule->needs, task);
 }
 
-/* A Case that also has random values of all optional properties of a task. The task has steps that
- * are fused with a predecessor, groups, shared buffers, and a budget of memory that may be too
- * small for any buffer. */
+/* A Case with random values for all optional properties of its task. The task has steps that are
+ * fused with a predecessor, groups and shared buffers. Its memory budget may be too small for any
+ * buffer. */
 typedef struct
 {
   Case base;
