@@ -2,8 +2,8 @@
 
 #include "backward-slice.h"
 
-/* A backward slice has at most this many nodes, which keeps the search for it short. An expansion
- * and a depthwise convolution, each with its activation, have fewer nodes. */
+/* A backward slice has at most this many nodes, which keeps the search for slices short. A 1x1
+ * convolution and a depthwise convolution, each with its activation, have fewer nodes. */
 #define MAX_SLICE 16
 
 gboolean

@@ -2,9 +2,9 @@
 
 #include "candidates.h"
 
-/* Limits the steps that all walks visit together, since each takes about a microsecond. A segment
- * has at most MAX_WALKED / (20 * n_steps) steps, or MIN_SEGMENT steps if that is more. In a graph
- * of 500 steps, these are 99 steps. */
+/* Limits the total number of steps that all walks visit, since a visit takes about a microsecond. A
+ * segment has at most MAX_WALKED / (20 * (n_steps + 1)) steps, or MIN_SEGMENT steps if that is
+ * more. In a graph of 500 steps, the limit is 99 steps. */
 #define MAX_WALKED 1000000
 #define MIN_SEGMENT 24
 
@@ -13,7 +13,8 @@
  * However, MobileNetV2 then needs 1.8 % more bytes. */
 #define MAX_TILES 512
 
-/* Graphs with more steps than this are cut into strips, but not into tiles. */
+/* The search tries tiles only in graphs of at most this many steps: finding tiles takes ten times
+ * as long as finding strips. */
 #define MAX_STEPS_OF_TILES 400
 
 /* The search starts one thread for this many steps, and at most MAX_THREADS threads. A thread finds
@@ -180,8 +181,9 @@ walk_end (const Searcher *searcher, guint end, GArray *found)
     }
 }
 
-/* If strips must have equal size, removes the candidates that a plan with equal strips may not
- * contain. */
+/* If strips must have equal size, removes candidates with fewer than CLEAVE_FIT_MIN_EVEN_STRIPS
+ * strips. Keeps candidates whose pieces read different weights only with `has_chunks`, and then
+ * with any number of strips. */
 static void
 keep_even (GArray *found, const CleaveFitWatch *watch)
 {
@@ -222,7 +224,7 @@ find_candidates (gpointer data)
 }
 
 /* Runs the search on this thread, and on other threads if they can be started. Returns the number
- * of nodes that all walks visited. */
+ * of visits to nodes, summed over all walks. */
 static guint64
 run (Search *search)
 {

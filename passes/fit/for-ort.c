@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans for ONNX Runtime, in which strips save memory only if they become iterations of a Loop. */
+/* Plans for ONNX Runtime, in which strips save memory only if they become iterations of a Loop. A
+ * form of a plan splits all segments of the plan, or leaves some segments whole. */
 
 #include "candidates.h"
 #include "order.h"
@@ -197,9 +198,10 @@ get_arena (const CleaveFitPlan *plan)
 }
 
 /* Returns whether a plan is better than the best plan so far. Plans come in the order of falling
- * arenas and rising cost. With a limit (`asked` > 0), the first plan within the limit is the best,
- * or else the plan with the smallest arena. Without a limit, the plan with the smallest estimate is
- * the best, and among equal estimates the plan with the smallest arena. */
+ * arenas and rising cost. With a limit (`asked` > 0), the first plan whose arena is within the
+ * limit is the best; if there is none, the plan with the smallest arena. Without a limit, the plan
+ * with the smallest estimate is the best, and among equal estimates the plan with the smallest
+ * arena. */
 static gboolean
 is_better (const Search *search, const CleaveFitPlan *plan, gint64 estimated, gint64 asked)
 {

@@ -218,7 +218,8 @@ find_part (const CleaveSegmentPieces *pieces,
   return part == CLEAVE_SHARED_PART ? before : part;
 }
 
-/* Sets `peak_without_overlays` and `part_bytes` from the memory of each step. */
+/* Sets the peak without overlays, of the plan (`peak_without_overlays`) and of each of its parts
+ * (`part_bytes`), from the live bytes of each step. */
 static void
 measure_parts (CleaveFitMeasurement *measured,
                const CleaveGraph *graph,

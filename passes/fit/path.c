@@ -2,10 +2,11 @@
 
 #include "path.h"
 
-/* The search keeps at most this many prefixes to each step: cheap prefixes, and more expensive
- * prefixes that leave more room for an overlay. With one prefix, the plan for ResNet-50 needs 3.3 %
- * more memory than with four. With two prefixes, the plan needs 0.3 % more. With eight prefixes,
- * the plan needs as much as with four. */
+/* A prefix is a plan for the steps before a step. The search keeps at most this many prefixes for
+ * each step: the cheapest prefix, and more expensive prefixes. A more expensive prefix has fewer
+ * live bytes at its end, which leaves more room for an overlay. With one prefix, the plan for
+ * ResNet-50 needs 3.3 % more memory than with four. With two prefixes, the plan needs 0.3 % more.
+ * With eight prefixes, the plan needs as much as with four. */
 #define MAX_PREFIXES 4
 
 /* A prefix to a step: a sequence of segments and unsplit steps before the step. */
@@ -52,7 +53,8 @@ add_prefix (Prefixes *prefixes, const Prefix *prefix)
   prefixes->prefix[at] = *prefix;
 }
 
-/* Keeps the cheaper of two prefixes. Without overlays, no other prefix can begin a better plan. */
+/* Keeps the cheaper one of `prefix` and the only prefix in `prefixes`. Without overlays, the more
+ * expensive prefix cannot begin a better plan. */
 static void
 keep_cheaper (Prefixes *prefixes, const Prefix *prefix)
 {

@@ -5,8 +5,9 @@
 #include "../../lib/ir/range.h"
 #include "../../lib/memory/buffers.h"
 
-/* Adds bytes of pieces to the steps from `begin` to `last`, and updates the maxima.
- * CleaveFitPieceBytes explains `middle`, `first` and `top`. */
+/* Adds bytes of pieces to the steps from `begin` to `last`, and updates the maxima over steps.
+ * `middle` is for the middle of the segment, `first` for the first piece, `top` for a tile of the
+ * first strip. */
 static void
 occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 first, gint64 top)
 {
@@ -145,7 +146,7 @@ count_top (const CleaveFitState *state,
 }
 
 /* Adds the bytes of columns that tiles carry within a strip. If strips carry rows (`carries_rows`),
- * counts the corner that rows and columns share once. */
+ * subtracts the corner that carried rows and columns share, so that it is counted once. */
 static void
 add_carried_columns (const CleaveFitValue *value,
                      const CleaveFitRequired *required,
@@ -196,7 +197,7 @@ measure_pieces (const CleaveFitState *state,
   gboolean all, all_later, carries, carries_columns;
 
   count_common (&range[CLEAVE_FIT_MIDDLE], &range[CLEAVE_FIT_BEFORE], &all);
-  /* with any halo policy, equal pieces are computed once, as one piece */
+  /* with any halo policy, pieces with equal ranges become one piece */
   carries = carries_rows ||
             (all && cleave_range_equal (&range[CLEAVE_FIT_MIDDLE], &range[CLEAVE_FIT_FIRST]));
   carries_columns =

@@ -281,7 +281,7 @@ cleave_fit_plan_new (const CleaveGraph *graph, const CleaveFitOptions *options, 
   if (found != NULL)
     return make_plan (&frontier, found);
   least = find_least (&frontier);
-  g_assert (least != NULL); /* the unsplit graph adds nothing, so it is allowed */
+  g_assert (least != NULL); /* the unsplit graph adds no MACs and no time, so it meets all limits */
   if (options->max_memory == 0)
     return make_plan (&frontier, least);
   cleave_fail (error, CLEAVE_ERROR_LIMIT,

@@ -125,8 +125,8 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return (x < y) - (x > y);
 }
 
-/* Copies the nodes of a backward slice, from its last node to its first. The readers of a copy
- * are then known: nodes of `first`, and copies that were made before. */
+/* Copies the nodes of a backward slice, from its last node to its first. In this order, the readers
+ * of a copy exist before the copy: they are nodes of `first`, or earlier copies. */
 void
 cleave_fit_rematerialize (GPtrArray *copies,
                           CleaveGraph *graph,

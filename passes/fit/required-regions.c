@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the required regions of the values of a segment, from its end backwards. Also finds the
- * cost of the pieces that compute them.
+/* Finds the required regions of the values of a segment, from its end backwards, for a few samples
+ * of pieces (CleaveFitSample). Also finds the cost of the pieces that compute the regions.
  *
  * Over 400 lines: one recursion finds the required regions of operands from the required regions of
  * results, and the cost of a piece from the same ranges. */
@@ -195,8 +195,8 @@ subtract (CleaveRange *range, const CleaveRange *made)
   range->dim[dim] = rest;
 }
 
-/* Adds the required region of a result of a view, shifted, to the required region of its operand. A
- * view computes nothing. */
+/* Extends the required region of a view's operand by the required region of a result, shifted by
+ * the begin of the result in the operand. A view computes nothing. */
 static void
 require_operand_of_view (CleaveFitState *state, const CleaveFitNode *node, guint result)
 {
@@ -390,7 +390,8 @@ count_made (const CleaveFitState *state,
   if (walk->n_columns == 1 || cleave_fit_is_once (state, made))
     return sum_pieces ((double) cleave_range_count (&made[CLEAVE_FIT_MIDDLE]), first,
                        walk->n_strips);
-  if (cleave_fit_is_wide (state, node)) /* tiles of one strip compute no element twice */
+  if (cleave_fit_is_wide (state, node)) /* wide rows: only strips overlap, so tiles of one strip
+                                           compute no element twice */
     return sum_pieces ((double) cleave_range_count (&made[CLEAVE_FIT_MIDDLE]),
                        count_first_strip (made, &node->node->results[0].type.shape),
                        walk->n_strips);

@@ -33,8 +33,8 @@ static const double ahead[] = { -1, 1.0 / 12, 1, 1 };
  * times as long with inputs excluded as with inputs counted. */
 #define TILE_MARGIN 1.25
 
-/* The price in ns of an added MAC when the search looks for the paths with the fewest MACs: more
- * than any other cost. */
+/* The price in ns of an added MAC when the search looks for the paths with the fewest MACs. The
+ * price of one MAC exceeds all other costs of a path. */
 #define FEW_MACS 1e6
 
 /* The search does not know how many plans it will measure. After this number of plans, the search

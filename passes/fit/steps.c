@@ -286,7 +286,8 @@ find_buffer (const CleaveTimeline *timeline, const guint *of, const CleaveResult
   return of[cleave_storage_first_value (timeline->storage, there) + result->index];
 }
 
-/* Sets `is_part`, `rows` and `row_bytes` of a value. */
+/* Sets whether a value is part of a larger join (`is_part`), its outermost dimension in memory
+ * (`rows`), and the bytes of one index of this dimension (`row_bytes`). */
 static void
 find_rows (CleaveFitValue *value, const CleaveTimeline *timeline, const gint64 *joined)
 {

@@ -13,7 +13,8 @@
  * after a pooling, even if the result of the next convolution is slightly smaller. */
 #define BORDER_TOLERANCE 100
 
-/* Sets `crossing` and `largest` of a walker. */
+/* Sets, for each step, the bytes that are live before and during the step (`crossing`), and the
+ * largest of these buffers (`largest`). */
 static void
 find_crossing (CleaveFitWalker *walker)
 {
@@ -278,8 +279,9 @@ count_room (const CleaveFitWalker *walker, guint begin, gint64 most, gint64 afte
   return cleave_fit_walker_is_border (walker, begin) ? most - after - before : 0;
 }
 
-/* Sets `room` for the steps from `least` to the end of a walk. The bytes of pieces never decrease
- * while a walk adds steps, so a walk stops where they reach `room`. */
+/* Sets `room[s]`, for each step s from `least` to the end of a walk: if pieces take that many
+ * bytes, no candidate begins at step s or earlier. The bytes of pieces never decrease while a walk
+ * adds steps, so a walk stops where they reach `room`. */
 static void
 find_room (CleaveFitWalker *walker, const CleaveFitWalk *walk, guint least)
 {

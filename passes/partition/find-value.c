@@ -19,8 +19,8 @@ find_output (const CleaveGraph *graph, const char *name)
   return NULL;
 }
 
-/* Returns the value named `name` that is a further result of a node, such as "split.r1". Such
- * results have no name of their own. Returns NULL if there is none. */
+/* Returns the value named `name` among the results of nodes after result 0, such as "split.r1",
+ * which is result 1 of the node "split". Returns NULL if there is no such value. */
 static CleaveResult *
 find_further (const CleaveGraph *graph, const char *name)
 {

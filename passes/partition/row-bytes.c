@@ -10,8 +10,8 @@
 #include "row-measure.h"
 #include "row-refine.h"
 
-/* One search for the furthest ends estimates single nodes at most this many times, which takes
- * about a second. If more estimates are needed, fewer positions are considered. */
+/* One search for the furthest end of each part estimates single nodes at most this many times,
+ * which takes about a second. If more estimates are needed, fewer positions are considered. */
 #define MAX_ESTIMATES (1 << 24)
 
 /* A partition takes at most this many searches for a cut. After each search, the parts of its cut
@@ -90,9 +90,9 @@ estimate_reach (Search *search, guint64 n_most)
   return n;
 }
 
-/* Measures the shortest part from each position whose estimate says that not even this part meets
- * the limit. Corrects `search->reach` if the part does meet the limit. Returns the index of the
- * first position whose shortest part exceeds the limit; CLEAVE_NEVER if there is none. */
+/* For each position: if the estimate of the shortest part that begins there exceeds the limit,
+ * measures this part. Corrects `search->reach` if the part meets the limit. Returns the index of
+ * the first position whose shortest part exceeds the limit; CLEAVE_NEVER if there is none. */
 static guint
 measure_steps (Search *search)
 {
@@ -116,8 +116,8 @@ find_positions (Search *search, guint n_most)
   search->reach = g_renew (guint, search->reach, search->positions->len + 1);
 }
 
-/* Chooses the positions, and sets `search->reach`. Returns the index of a position whose shortest
- * part exceeds the limit; CLEAVE_NEVER if there is none. */
+/* Chooses the positions at which the row may be cut, and sets `search->reach`. Returns the index of
+ * a position whose shortest part exceeds the limit; CLEAVE_NEVER if there is none. */
 static guint
 find_reach (Search *search)
 {
@@ -228,8 +228,8 @@ refuse (const Search *search, GError **error)
                            worst.arena_bytes, search->limit);
 }
 
-/* Returns the furthest end of a part that begins at `begin`, found by halving and measuring.
- * Returns `begin` if a single node is too large. */
+/* Returns the furthest end of a part that begins at `begin`, found by bisection with measured
+ * parts. Returns `begin` if a single node is too large. */
 static guint
 find_furthest (Search *search, guint begin)
 {

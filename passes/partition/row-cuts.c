@@ -21,8 +21,8 @@ get_position (const GArray *positions, guint index)
   return g_array_index (positions, guint, index);
 }
 
-/* State of a cut of a row into `n_parts` parts. Arrays are indexed by the index of a position;
- * `positions` has the positions. */
+/* State of a cut of a row into `n_parts` parts. The arrays are indexed as `positions`, the
+ * positions at which the row may be cut. */
 typedef struct
 {
   const CleaveRow *row;
@@ -109,8 +109,9 @@ find_least_limit (const EvenCut *cut)
 }
 
 /* Computes `next`, the least bytes of cuts into `k` + 1 parts, from `bytes`, the least bytes of
- * cuts into `k` parts. For each end of the last part, the limit allows a window of begins, which
- * moves forwards. The queue has the begins in the window that may still become the cheapest. */
+ * cuts into `k` parts. For each end of the last part, the time limit allows a window of positions
+ * where this part may begin. The window moves forwards with the end. The queue has the positions in
+ * the window that may still give the cheapest cut. */
 static void
 add_part (EvenCut *cut, guint k, double limit)
 {

@@ -168,7 +168,8 @@ add_inputs (Builder *b)
     }
 }
 
-/* Adds the input that serves as the first token, with a name that no other input has. */
+/* Adds an input for the first token, with a name that no other input has. Each send or receive
+ * reads the token of the one before it, so they run in order. */
 static void
 add_token (Builder *b)
 {

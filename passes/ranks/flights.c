@@ -25,8 +25,8 @@ shares_memory (const CleaveNode *node)
   return (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_ROW_MAJOR | CLEAVE_OP_JOIN)) != 0;
 }
 
-/* Returns whether the reader copies the node's result. A join copies a view, perhaps as soon as the
- * view exists. All other readers read the result's memory in place. */
+/* Returns whether `reader` is a join that copies a view, the result of `node`. The copy may be made
+ * as soon as the view exists. All other readers read the memory of the result in place. */
 static gboolean
 is_copied (const CleaveNode *node, const CleaveNode *reader)
 {

@@ -123,7 +123,8 @@ find_time_back (const Placing *p, const CleaveNode *node, guint rank)
 }
 
 /* Returns the time to send a node's operands to a rank. choose_rank() multiplies this time by
- * `min_gain`, and prefers less time if two ranks would finish at once. */
+ * `min_gain`, and prefers the rank with the smaller time if two ranks would finish the node at the
+ * same time. */
 static double
 find_time_to_bring (const Placing *p, const CleaveNode *node, guint rank)
 {

@@ -87,7 +87,8 @@ find_end (const Chain *chain, guint begin, double most)
 }
 
 /* Cuts the chain into one segment for each rank, each of which takes at most `most` nanoseconds.
- * Returns FALSE if nodes remain. Sets `ends` for the segments that exist. */
+ * Sets `ends`, indexed by rank, to the position after each segment. Returns FALSE if nodes remain
+ * after the last segment. */
 static gboolean
 cut (const Chain *chain, double most, guint *ends)
 {

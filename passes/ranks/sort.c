@@ -30,7 +30,8 @@ cleave_ranks_sort_nodes (GPtrArray *nodes, double *key)
 #define MAX_TIME_FOR_MEMORY 1.05
 
 /* Simulates two runs: with the longest path to the end as priority, and with the order of the whole
- * graph, which needs little memory. Keeps the second simulation if its run takes hardly longer. */
+ * graph, which needs little memory. Keeps the second simulation if its run takes at most
+ * MAX_TIME_FOR_MEMORY times as long as the first. */
 static void
 find_times (CleaveRankTimes *times, const CleavePlacement *p)
 {

@@ -13,8 +13,8 @@ typedef struct
 {
   CleaveGraph *graph;
   const CleaveSegmentPieces *pieces;
-  guint
-      *position; /* indexed by node id: position in a depth-first order, which most pieces follow */
+  guint *position; /* indexed by node id: position in a depth-first order; most pieces run in this
+                      order */
 } Copying;
 
 /* Returns whether `node` is a join in the same part (segment) as `value`. A join that several parts

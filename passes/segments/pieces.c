@@ -87,7 +87,8 @@ typedef struct
 {
   CleaveSegmentPieces *pieces;
   gboolean *seen;   /* indexed by node id: listed, or on the stack */
-  GPtrArray *stack; /* CleaveNode; NULL: the node below is listed after the operands above */
+  GPtrArray *stack; /* CleaveNode; a NULL follows each node whose operands were pushed: when the
+                       NULL is popped, the operands are listed and the node comes next */
   GPtrArray *order; /* CleaveNode: nodes listed so far, operands before readers */
 } Listing;
 

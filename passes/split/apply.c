@@ -273,8 +273,8 @@ cleave_region_apply (CleaveRegion *region)
   cleave_forwarder_stop_among (forwarder, region->stops);
   cleave_forwarder_stop_among (final, region->stops);
 
-  /* the nodes of the region will be removed, so new nodes must not read values of nodes above
-   * them */
+  /* the nodes of the region will be removed: the forwarder must not read past them to values nearer
+   * to the inputs */
   for (guint i = 0; i < region->members->len; i++)
     cleave_forwarder_stop_at (forwarder,
                               ((CleaveRegionNode *) g_ptr_array_index (region->members, i))->node);

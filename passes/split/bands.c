@@ -5,7 +5,8 @@
 /* Makes strips: chunks of a root that follow each other along one dimension, in bands. */
 
 /* Returns the outermost dimension that the ranges cut: the first dimension along which the begins
- * of the ranges never decrease and sometimes increase. Returns the rank if no dimension is cut. */
+ * of the ranges never decrease and sometimes increase. Returns the number of dimensions if no
+ * dimension is cut. */
 static guint
 find_strip_dim (const GArray *ranges)
 {
@@ -26,8 +27,9 @@ find_strip_dim (const GArray *ranges)
   return range[0].rank;
 }
 
-/* Returns the innermost dimension that the ranges cut: the first one in which the begins of the
- * first two ranges differ. Returns the rank if there is none. */
+/* Returns the innermost dimension that the ranges cut: the first dimension in which the begins of
+ * the first two ranges differ. Returns the number of dimensions if the first two ranges have equal
+ * begins. */
 static guint
 find_inner_dim (const GArray *ranges)
 {

@@ -15,8 +15,8 @@ typedef struct
   gboolean *in_use; /* indexed by node id: the node depends on an input */
 } Bound;
 
-/* Sets `depth` of the roots, and of the nodes that they read, directly or through others, up to
- * `depth` nodes. */
+/* Sets `bound->depth` to 1 for the roots, and to one more for the operands of a node. Stops at
+ * nodes of depth `depth`. */
 static void
 reach (Bound *bound, CleaveNode *const *roots, guint n_roots, guint depth)
 {
@@ -43,8 +43,8 @@ reach (Bound *bound, CleaveNode *const *roots, guint n_roots, guint depth)
     }
 }
 
-/* Returns whether the value of a node has memory of its own, as values of views, joins and
- * constants do not. */
+/* Returns whether the value of a node has memory of its own. Views, joins and nodes that depend on
+ * no input are not counted. */
 static gboolean
 is_stored (const Bound *bound, const CleaveNode *node)
 {

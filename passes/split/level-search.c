@@ -6,12 +6,13 @@
 
 #include <string.h>
 
-/* the search lowers its limit on the bytes of a piece, the level, by this factor each time */
+/* the level is the limit on the bytes of a piece; each time, the search multiplies it by this
+ * factor */
 #define LESS 3 / 4
 /* number of cuts that are compared with a level in the time that it takes to plan one chunk */
 #define LOOKS_PER_UNIT 64
-/* Cuts into at most this many chunks are checked for legality here; finer cuts are checked when the
- * graph is split. */
+/* The search checks the legality of cuts into at most this many chunks. Finer cuts are checked only
+ * when the graph is split. */
 #define MAX_CHECKED 512
 /* After this many levels without a lower peak, the search no longer tries a dimension as the first
  * one to cut. */
@@ -35,7 +36,7 @@ struct _CleaveLevelSearch
   CleaveTrial *trial;
   GPtrArray *members; /* Member: the nodes that are split together */
   /* Indexed by the dimension that is cut first. `least` is the smallest sum of peaks in bytes, and
-   * `n_levels_ago` the number of levels that were tried since it was found. */
+   * `n_levels_ago` is the number of levels that were tried since that sum was found. */
   gint64 least[CLEAVE_MAX_RANK];
   guint n_levels_ago[CLEAVE_MAX_RANK];
 };

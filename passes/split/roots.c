@@ -52,8 +52,8 @@ find_letters (const CleavePolicy *policy, const CleaveNode *node)
   return cleave_letters_find (policy->letters, node, G_MAXUINT);
 }
 
-/* Returns whether several nodes share one search: there is a limit on the graph, and more than one
- * request. */
+/* Returns whether several nodes share one search. They do if there is a limit on the graph and more
+ * than one request, of which at least one is a search. */
 static gboolean
 needs_level_search (const CleaveSplitRequest *requests,
                     guint n_requests,
@@ -98,8 +98,9 @@ search_root (const CleaveSplitRequest *request,
   return TRUE;
 }
 
-/* Searches by levels (level-search.h), which tries cuts of all sizes, if the search from few pieces
- * to many has failed on the limits of the graph. */
+/* Searches for the ranges of a single root by levels (level-search.h), if the search from few
+ * pieces to many pieces found no split that meets the limits on the graph. The search by levels
+ * tries cuts of all sizes. */
 static void
 search_levels (const CleaveSplitRequest *request, const CleavePolicy *policy, GArray *roots)
 {

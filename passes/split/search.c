@@ -66,7 +66,8 @@ add_found (CleaveSearch *search, gint64 n)
 }
 
 /* Adds to `found` the combinations that may fit and have at most `fewest` pieces. The cuts of the
- * dimensions before `d` are chosen and make `n` pieces. Recursion is as deep as the rank. */
+ * dimensions before `d` are chosen and make `n` pieces. The recursion is as deep as the number of
+ * dimensions. */
 static void
 try_dimension (CleaveSearch *search, guint d, gint64 n)
 {

@@ -31,9 +31,9 @@
  * ignored. */
 #define MAX_READERS 16
 
-/* Indexed by rank of the result: the order in which dimensions of images and volumes are tried, and
- * the layout of nodes without a layout of their own. Other values are cut along their first even
- * dimension: the batch, rows, columns. */
+/* For images and volumes, indexed by their number of dimensions: the order in which the dimensions
+ * are tried, and the layout of nodes whose op has no layout. Other values are cut along the first
+ * dimension that can be cut evenly: the batch, rows, columns. */
 static const struct
 {
   const char *choices, *letters;

@@ -43,8 +43,8 @@ analysis_clear (Analysis *a)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Analysis, analysis_clear)
 
-/* Returns the position of the last node that reads a result of `node`. Returns 0 if no node reads
- * one. */
+/* Returns the position of the last node that reads a result of `node`. Returns 0 if no node reads a
+ * result of `node`. */
 static guint
 find_last_use (const Analysis *a, const CleaveNode *node)
 {
