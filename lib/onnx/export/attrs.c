@@ -203,9 +203,9 @@ list_of_ints (const gint64 *values, guint n)
   return cleave_tensor_new_copy (&type, values, NULL);
 }
 
-/* Returns whether to omit the operand that ONNX has in place of an attribute. An empty list is
- * omitted, unless it is the required shape of an op such as ConstantOfShape, where it means a
- * scalar. */
+/* Returns whether to omit the operand that ONNX has in place of an attribute. Omits an empty list,
+ * except for ops such as ConstantOfShape: their operand `shape` is required, and an empty list is
+ * the shape of a scalar. */
 gboolean
 cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs)
 {
@@ -278,8 +278,8 @@ cleave_onnx_free_nodes (Onnx__GraphProto *graph)
 {
   for (size_t i = 0; graph != NULL && i < graph->n_node; i++)
     cleave_onnx_free_attributes (graph->node[i]);
-  for (size_t i = 0; graph != NULL && i < graph->n_initializer; i++) /* the bytes belong to the
-                                                                      * tensors */
+  for (size_t i = 0; graph != NULL && i < graph->n_initializer; i++) /* the bytes of an initializer
+                                                                      * belong to a tensor */
     graph->initializer[i]->raw_data = (ProtobufCBinaryData){ 0 };
   if (graph != NULL)
     graph->n_node = 0;

@@ -14,8 +14,8 @@
 
 #include "../wire.h"
 
-/* At most this many conditions become Ifs, to limit the time. The Wheres of other conditions stay
- * Wheres. */
+/* Largest number of conditions that become Ifs: the export analyzes each condition separately, and
+ * the limit bounds its time. Wheres of further conditions stay Wheres. */
 #define MAX_CHOICES 64
 
 struct _CleaveOnnxChoice

@@ -9,7 +9,8 @@
 #include "../../ir/defaults.h"
 #include "../wire.h"
 
-/* Gives each value of the graph that is a whole default value the name of its input. */
+/* Names values after inputs with default values. If a value of the graph is the whole default value
+ * of an input, the value gets the input's name. */
 void
 cleave_onnx_name_defaults (CleaveOnnxExport *export)
 {

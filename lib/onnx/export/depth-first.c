@@ -14,8 +14,9 @@ typedef struct
                      * node */
 } Entry;
 
-/* Appends to `found` the nodes that compute the operands of a node, or operands of nodes in its
- * inner graphs. Each entry is 1 plus the index of a node in the file. */
+/* Appends to `found` the nodes that compute the operands of a node, and the nodes that compute
+ * operands of nodes in the node's inner graphs. Each entry is 1 plus the index of a node in the
+ * file. */
 static void
 list_makers (GHashTable *makers, const Onnx__NodeProto *node, GArray *found)
 {
@@ -29,7 +30,7 @@ list_makers (GHashTable *makers, const Onnx__NodeProto *node, GArray *found)
   for (size_t k = 0; k < node->n_attribute; k++)
     for (size_t i = 0; node->attribute[k]->g != NULL && i < node->attribute[k]->g->n_node; i++)
       list_makers (makers, node->attribute[k]->g->node[i],
-                   found); /* recursion for each nested graph */
+                   found); /* calls itself for each inner graph */
 }
 
 static int

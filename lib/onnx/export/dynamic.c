@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-/* Returns whether the file already has the constant `name` of the dynamic part, because it is also
- * an output of the graph. */
+/* Returns whether the file already has the constant `name` of the dynamic part, because the
+ * constant is also an output of the graph. */
 static gboolean
 is_output (const CleaveOnnxExport *export, const char *name)
 {
@@ -67,8 +67,8 @@ cleave_onnx_begin_export_dynamic (CleaveOnnxExport *export, GError **error)
 }
 
 /* Renames a node of the dynamic part if the static part has a node of the same name. For example,
- * both may have parts of one split sequence. ONNX Runtime refuses files with two nodes of one name.
- */
+ * both parts may contain nodes that came from one SplitToSequence. ONNX Runtime refuses files with
+ * two nodes of one name. */
 static void
 name_node (const CleaveOnnxExport *export, Onnx__NodeProto *node, GHashTable *seen)
 {
@@ -117,8 +117,8 @@ write_outputs (CleaveOnnxExport *export)
   g_free (old);
 }
 
-/* Gives inputs that are tensors of strings the type string, which they have in the model. Adds the
- * inputs that are sequences or optional values, which the graph does not have. */
+/* Gives the type string to inputs that are tensors of strings in the model. Adds the model's inputs
+ * that are sequences or optional values, which the graph does not have. */
 static void
 write_inputs (CleaveOnnxExport *export)
 {

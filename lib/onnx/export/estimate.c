@@ -30,12 +30,12 @@ typedef struct
   gboolean is_known;     /* whether the file has the shapes of inner values */
   GPtrArray *order;      /* Onnx__NodeProto, in the order of a run */
   GHashTable *maker;     /* maps a value's name to 1 plus the index of the node that computes it */
-  GHashTable *last;      /* maps a name to 1 plus its last reader's position; NONE: an output */
+  GHashTable *last;      /* maps a value's name to 1 + its last reader's position, or to NONE */
   GHashTable *uses;      /* maps a value's name to its number of readers */
   GHashTable *bytes;     /* maps a value's name to its bytes (gint64) */
   GHashTable *buffer_of; /* maps a value's name to 1 plus the index of its buffer */
   GArray *buffers;       /* Buffer: the memory of results */
-  gint64 *extra;         /* indexed by position: bytes that the node needs besides buffers */
+  gint64 *extra;         /* indexed by position of a node: bytes of the node besides buffers */
 } Run;
 
 static gint64 estimate (const Run *outer, const Onnx__GraphProto *graph);
@@ -61,7 +61,7 @@ is_view (const Onnx__NodeProto *node)
   return g_strv_contains (views, node->op_type);
 }
 
-/* The function below counts the readers of values, and finds the last one. */
+/* The function below counts the readers of each value, and finds the value's last reader. */
 
 static void
 count_reads (const Run *run, const Onnx__NodeProto *node, guint position)
@@ -77,7 +77,7 @@ count_reads (const Run *run, const Onnx__NodeProto *node, guint position)
     }
   for (size_t k = 0; k < node->n_attribute; k++)
     for (size_t i = 0; node->attribute[k]->g != NULL && i < node->attribute[k]->g->n_node; i++)
-      count_reads (run, node->attribute[k]->g->node[i], position); /* count in nested graphs, too */
+      count_reads (run, node->attribute[k]->g->node[i], position); /* count in inner graphs, too */
 }
 
 /* The functions below find the sizes of values in bytes. */
@@ -117,13 +117,13 @@ loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
   const char *name = body->output[result + 1]->name;
   gint64 n_bytes = bytes_of (run, name);
 
-  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* Identity: its operand's size */
+  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* an Identity: size of its operand */
     if (strcmp (body->node[i]->output[0], name) == 0)
       n_bytes = bytes_of (run, body->node[i]->input[0]);
   return result + 2 < loop->n_input ? n_bytes : n_bytes * count_iterations (run, loop);
 }
 
-/* Estimates the bytes of a result that is no value of the graph. Returns 0 if unknown. */
+/* Estimates the bytes of a result without a type in the graph. Returns 0 if they are not known. */
 static gint64
 infer_bytes (const Run *run, const Onnx__NodeProto *node, guint result)
 {
@@ -148,7 +148,7 @@ get_buffer (const Run *run, const char *name)
   return buffer == 0 ? NULL : &g_array_index (run->buffers, Buffer, buffer - 1);
 }
 
-/* Returns 1 plus the index of the operand's buffer if the node may overwrite it; otherwise 0. */
+/* Returns 1 plus the index of the operand's buffer if the node may overwrite the buffer; else 0. */
 static guint
 find_dying (const Run *run, const char *operand, const char *name, guint position)
 {
@@ -161,7 +161,7 @@ find_dying (const Run *run, const char *operand, const char *name, guint positio
              : 0;
 }
 
-/* Returns the only reader of a value; NULL if it is an output or has no or several readers. */
+/* Returns the only reader of a value; NULL for an output and for any other number of readers. */
 static const Onnx__NodeProto *
 find_reader (const Run *run, const char *name)
 {
@@ -189,8 +189,8 @@ is_conv_of_sum (const Run *run, const char *name)
          find_sum (run, name) != NULL;
 }
 
-/* ONNX Runtime fuses a Conv with an Add that reads it, and writes the sum over the Add's other
- * operand. Returns 1 plus the index of that operand's buffer; 0 if no Add is fused. */
+/* ONNX Runtime fuses a Conv with an Add that reads the Conv's result, and writes the sum over the
+ * Add's other operand. Returns 1 plus the index of that operand's buffer; 0: no such Add. */
 static guint
 find_summand (const Run *run, const Onnx__NodeProto *conv)
 {
@@ -223,7 +223,7 @@ find_left (const Run *run, const char *name, guint position)
   return best;
 }
 
-/* Returns whether ONNX Runtime fuses a Sigmoid, without a buffer, into a Mul: x * sigmoid (x). */
+/* Returns whether ONNX Runtime fuses a Sigmoid into a Mul (x * sigmoid (x)), without a buffer. */
 static gboolean
 is_within (const Run *run, const Onnx__NodeProto *node)
 {
@@ -306,7 +306,7 @@ static gint64
 find_peak (const Run *run)
 {
   const guint n = run->order->len;
-  g_autofree gint64 *more = g_new0 (gint64, n + 1); /* change of bytes at each position */
+  g_autofree gint64 *more = g_new0 (gint64, n + 1); /* growth of the buffers at each position */
   gint64 sum = 0, peak = 0;
 
   for (guint i = 0; i < run->buffers->len; i++)

@@ -151,8 +151,8 @@ export_inputs (CleaveOnnxExport *export)
   cleave_onnx_export_defaults (export);
 }
 
-/* Adds the outputs. A value may already have another name: it is an input, a constant, or another
- * output. An Identity then copies the value. */
+/* Adds the outputs of the model. If the value of an output already has another name, because the
+ * value is also an input, a constant or another output, adds an Identity. */
 static void
 export_outputs (CleaveOnnxExport *export)
 {

@@ -60,7 +60,7 @@ rename_reads (Onnx__GraphProto *graph, GHashTable *names)
         }
       for (size_t k = 0; k < node->n_attribute; k++)
         if (node->attribute[k]->g != NULL)
-          rename_reads (node->attribute[k]->g, names); /* recursion for each nested graph */
+          rename_reads (node->attribute[k]->g, names); /* calls itself for each inner graph */
     }
 }
 
@@ -266,7 +266,7 @@ hide_known_shapes (CleaveOnnxExport *export)
 /* The function below hides extents in the list of a Reshape. */
 
 /* Replaces the largest extent in a Reshape's list by -1. Does not replace the number of channels,
- * which the weights show anyway. */
+ * which a runtime also knows from the shapes of the weights. */
 static void
 hide_list (CleaveOnnxExport *export, Onnx__NodeProto *node)
 {
@@ -319,7 +319,7 @@ name_shape (CleaveOnnxExport *export, const char *name, const CleaveTensorType *
 }
 
 /* Gives each value extents with new symbolic names. Leaves out the result of an in-place op, since
- * it has the extents of its operand. */
+ * that result has the extents of its operand. */
 static void
 name_shapes (CleaveOnnxExport *export)
 {

@@ -32,7 +32,7 @@ get_result (const CleaveOnnxList *list, guint node, guint value)
   return i;
 }
 
-/* Returns the origin of operand `input` of a node: a result of the same or an earlier iteration, or
+/* Returns the source of operand `input` of a node: a result of the same or an earlier iteration, or
  * a value from outside the repeat. */
 static CleaveOnnxRelation
 relate (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint node, guint input)
@@ -242,8 +242,9 @@ has_stack (const CleaveOnnxRepeat *repeat, const CleaveOnnxStack *stack, guint r
   return FALSE;
 }
 
-/* Returns whether node `reader` may read result `result` of node `at`. At the first iteration,
- * looks for a stack, which holds the result of all iterations. */
+/* Returns whether node `reader` may read result `result` of node `at`. If `at` is in the first
+ * iteration, adds the stack of the result (CleaveOnnxStack) if `reader` is a Concat of the result
+ * of all iterations. */
 static gboolean
 check_reader (
     const CleaveOnnxList *list, CleaveOnnxRepeat *repeat, guint at, guint result, guint reader)
@@ -254,8 +255,8 @@ check_reader (
   if (is_inside (repeat, reader))
     return TRUE;
   if (has_stack (repeat, &stack, reader))
-    return iteration > 0; /* at iteration 0 there is a stack already, so the Concat reads the
-                           * result twice */
+    return iteration > 0; /* at iteration 0, this stack means that the Concat reads the result
+                           * twice */
   if (iteration > 0 || !find_stack (list, repeat, reader, &stack))
     return is_last_state (repeat, stack.node, result, iteration);
   g_array_append_val (repeat->stacks, stack);
@@ -273,7 +274,8 @@ is_output (const CleaveOnnxList *list, const char *name)
   return FALSE;
 }
 
-/* Also returns FALSE if no node reads a result of the iterations: a Loop must have a result. */
+/* Returns FALSE, too, if no node outside the repeat reads one of its results, since a Loop must
+ * have a result. */
 gboolean
 cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)
 {

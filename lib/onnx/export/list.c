@@ -324,8 +324,8 @@ cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export, CleaveOnn
     {
       guint value = add_value (list, graph->initializer[i]->name);
 
-      /* A default value is not treated as a constant. A copy of it in a body would not change if a
-       * caller feeds another value. */
+      /* A default value is not treated as a constant. A copy of the default value in the body of a
+       * Loop would not change if a caller feeds another value. */
       if (!cleave_onnx_is_default (export, graph->initializer[i]->name))
         list->constants->pdata[value] = graph->initializer[i];
     }

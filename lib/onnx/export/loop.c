@@ -15,8 +15,8 @@ typedef struct
   const CleaveOnnxList *list;
   const CleaveOnnxRepeat *repeat;
   Onnx__GraphProto *body;
-  GHashTable *names;     /* maps to names in the body: the name of a constant, or the key
-                          * (key_of()) of a state and its lag */
+  GHashTable *names;     /* maps to names in the body. A key is the name of a constant, or the
+                          * text that key_of() returns for a state and a lag */
   GPtrArray *given;      /* char *: names of the outputs that the body has so far */
   const char *iteration; /* name of the iteration number in the body */
 } Loop;
@@ -287,7 +287,7 @@ write_body (Loop *loop)
 /* The functions below write the Loop and the nodes after it. */
 
 /* Computes the Concat of a result of all iterations. The Loop stacks the results along a new first
- * dimension; a Transpose and a Reshape move it into the axis of the Concat. */
+ * dimension; a Transpose and a Reshape merge this dimension into the axis of the Concat. */
 static void
 join_iterations (const Loop *loop, const CleaveOnnxStack *stack, const char *stacked)
 {

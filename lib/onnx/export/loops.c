@@ -29,11 +29,12 @@ collect_reads (const Onnx__GraphProto *graph, GHashTable *read)
       for (size_t k = 0; k < graph->node[i]->n_attribute; k++)
         if (graph->node[i]->attribute[k]->g != NULL)
           collect_reads (graph->node[i]->attribute[k]->g,
-                         read); /* recursion for each nested graph */
+                         read); /* calls itself for each inner graph */
     }
 }
 
-/* Removes the constants that only bodies of Loops read: each body has a copy. */
+/* Removes the constants that only bodies of Loops read: each body contains a copy of the constants
+ * that it reads. */
 static void
 drop_constants (CleaveOnnxExport *export, GHashTable *constants)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts nodes of the dynamic part, which the file keeps as they were, to a later opset. The
- * shapes of their operands are not known, so a rewrite may add ops that compute shapes at run time:
+/* Converts nodes of the dynamic part to a later opset. The shapes of the nodes' operands are not
+ * known, so a rewrite may add ops that compute shapes at run time:
  *
  *     Squeeze (x, axes = [1])     =>   Constant -> a,  Squeeze (x, a)
  *     Softmax (x, axis = 1)       =>   Shape (x) -> s,  Flatten (x, axis = 1) -> f,
@@ -253,8 +253,8 @@ move_attr (Conversion *c, const char *name, guint operand, Kind kind)
   onnx__attribute_proto__free_unpacked (attr, NULL);
 }
 
-/* Converts Softmax, LogSoftmax and Hardmax. Before opset 13, they flatten the operand to a matrix
- * at `axis`, and apply to each row. */
+/* Converts Softmax, LogSoftmax and Hardmax. Before opset 13, these ops reshape the operand to a
+ * matrix whose columns are the dimensions from `axis` on. They then work on each row. */
 static void
 convert_softmax (Conversion *c)
 {
@@ -275,8 +275,8 @@ convert_softmax (Conversion *c)
   set_input (c->node, 1, shape);
 }
 
-/* Converts Upsample, and the Resize of opset 10. The scales are operand 1 of both ops, but operand
- * 2 of a later Resize. */
+/* Converts Upsample, and the Resize of opset 10. The scales are operand 1 of these ops. They are
+ * operand 2 of a Resize from opset 11 on. */
 static void
 convert_resize (Conversion *c)
 {

@@ -260,8 +260,8 @@ export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 }
 
 /* A piece of a DeformConv may have negative pads, which ONNX lacks. The file has a DeformConv with
- * a larger result, and a Slice of it. Zeros around the offsets and the mask give them the larger
- * size. */
+ * a larger result, and a Slice of that result. The exporter pads the offsets and the mask with
+ * zeros to the larger size. */
 
 /* Computes how many positions to add around the piece, and the pads of the larger result. */
 static void

@@ -10,13 +10,14 @@
  * values would take more memory than a smaller Loop saves. */
 #define MIN_ITERATIONS 3
 #define MIN_SAVED 8
-/* Tries at most this many periods. A plan with a dozen segments has fewer. */
+/* Largest number of periods that the search tries. A plan with a dozen segments has fewer
+ * periods. */
 #define MAX_PERIODS 64
-/* Leaves out at most this many iterations at the beginning, which may differ from the others
- * because of halos. */
+/* Largest number of iterations that a repeat leaves out at the beginning. Because of halos, the
+ * nodes of the first strips may differ from the nodes of later strips. */
 #define MAX_SKIPPED 24
-/* Compares at most this many nodes per file. A period of 100 nodes takes about 100,000 comparisons.
- */
+/* Largest number of pairs of nodes that the search compares in one file. A period of 100 nodes
+ * takes about 100,000 comparisons. */
 #define MAX_WORK 200000000
 
 typedef struct

@@ -18,8 +18,8 @@ typedef struct
   const CleaveNode *node;
   guint rank, d;
   const CleaveResizeAxis *axis;
-  const CleaveResizeTaps *taps; /* indexed by result element: indices of the operand's elements that
-                                 * it reads, and their weights */
+  const CleaveResizeTaps *taps; /* indexed by result element: the operand's elements from which it
+                                 * is computed, and their weights */
 } Part;
 
 static Onnx__NodeProto *
@@ -47,7 +47,8 @@ add_gather (const Part *part, const char *x, const char *to)
 }
 
 /* Adds the matrix of weights and returns its name. The matrix has a row for each result element. If
- * `is_transposed`, it has a column for each result element, for a product x * weights. */
+ * `is_transposed`, the matrix has a column for each result element, and is the right factor of a
+ * product. */
 static const char *
 add_weights (const Part *part, gboolean is_transposed)
 {

@@ -77,7 +77,7 @@ cleave_onnx_attr_free (CleaveOnnxAttr *attr)
 
 /* The functions below read attributes of the file. */
 
-/* Returns a word for a type of attribute, for messages. A type without a word is never read. */
+/* Returns words for a type of attribute, for messages, such as "an int". */
 static const char *
 type_name (Onnx__AttributeProto__AttributeType type)
 {

@@ -259,7 +259,7 @@ read_or_defer (CleaveOnnxImport *import,
 }
 
 /* Reads nodes in the order of the file. If a node comes before the node that computes an operand,
- * sorts this node and all later ones first; such files are rare. */
+ * sorts this node and all later nodes first. Such files are rare. */
 static gboolean
 read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
 {

@@ -173,8 +173,9 @@ pack_graph (const CleaveOnnxImport *import, const Onnx__GraphProto *whole)
   return g_bytes_new_take (data, n);
 }
 
-/* Removes static nodes that only computed tensors of sequences for dynamic nodes. Keeps a node if a
- * result of it is read, or if nothing in the file reads it. */
+/* Removes static nodes that computed only tensors of sequences for dynamic nodes, since no node of
+ * the graph reads their results. Then removes nodes that computed only operands of removed
+ * nodes. */
 static void
 remove_items (CleaveOnnxImport *import)
 {
@@ -207,8 +208,8 @@ remove_items (CleaveOnnxImport *import)
     }
 }
 
-/* Removes constants that no node reads. The import had added them for nodes that turned out to be
- * dynamic. */
+/* Removes constants that no node of the graph reads. The import added these constants for nodes
+ * that it made dynamic later. */
 static void
 remove_unread_constants (CleaveOnnxImport *import)
 {

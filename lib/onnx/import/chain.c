@@ -24,7 +24,7 @@ cleave_onnx_chain_free (CleaveOnnxChain *chain)
   g_free (chain);
 }
 
-/* Building the graph */
+/* The functions below add nodes of a chain to the graph. */
 
 gboolean
 cleave_onnx_chain_starts (const CleaveOnnxImport *import,
@@ -65,19 +65,19 @@ cleave_onnx_chain_add_operand (CleaveOnnxImport *import, CleaveOnnxValue *value)
   cleave_onnx_count_held (import, value->constant);
 }
 
-/* Running the graph */
+/* The functions below run the graph of a chain. */
 
 typedef struct
 {
   CleaveOnnxImport *import;
   GHashTable *last;   /* maps a name to 1 plus the index of its last reader */
-  guint node;         /* nodes from this index on have not been read */
+  guint node;         /* index of the first node of the file that the run has not read yet */
   GHashTable *index;  /* maps a result (CleaveResult) to 1 plus its index in `outputs` */
   GPtrArray *outputs; /* CleaveTensor: one for each output of the graph */
 } Run;
 
-/* Makes a value of the chain an output of the graph, if a later node or the model's output reads
- * it. */
+/* Makes a value of the chain an output of the graph if a node after the chain reads the value, or
+ * if the value is an output of the model. */
 static gboolean
 add_output (Run *run, CleaveOnnxValue *value, GError **error)
 {
@@ -110,7 +110,7 @@ take_output (Run *run, CleaveOnnxValue *value, GError **error G_GNUC_UNUSED)
   return TRUE;
 }
 
-/* Calls the function with each value of the chain that is not computed yet. */
+/* Calls `function` with each value of the chain that has no tensor yet. */
 static gboolean
 each_value (Run *run,
             const Onnx__GraphProto *graph,
@@ -147,7 +147,7 @@ compute (Run *run, GError **error)
                           import->compute_data, error);
 }
 
-/* Begins with an empty graph. */
+/* Frees the graph of the chain, and makes an empty graph for the next chain. */
 static void
 reset (CleaveOnnxImport *import)
 {

@@ -67,7 +67,8 @@ add_operands (CleaveGraph *graph,
   return TRUE;
 }
 
-/* Builds a graph with one node, the call. Adds the tensors of the graph's inputs to `inputs`. */
+/* Builds a graph with one node, which has the op and the attributes of `call`. Appends the tensors
+ * of the graph's inputs to `inputs`. */
 static gboolean
 build (CleaveGraph *graph,
        const CleaveCall *call,

@@ -141,7 +141,7 @@ cleave_onnx_note_maker (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred)
     deferred_free (deferred);
 }
 
-/* The functions below make nodes dynamic that make sequences. */
+/* The functions below make nodes dynamic that made sequences. */
 
 typedef struct
 {
@@ -149,7 +149,8 @@ typedef struct
   const char *name;
   GPtrArray *todo;    /* CleaveOnnxDeferred: dynamic nodes whose operands may still be sequences of
                        * static nodes */
-  gboolean is_output; /* whether the names are outputs of the model */
+  gboolean is_output; /* whether pull_maker() is called with names of the model's outputs; FALSE:
+                       * with names that a dynamic node reads */
 } Pull;
 
 static void

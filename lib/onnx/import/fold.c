@@ -166,7 +166,8 @@ cleave_onnx_fold (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* The functions below compute values that must be known although no node is folded. */
+/* The functions below compute a value that the import must know, although the nodes that compute
+ * the value stay in the graph. */
 
 static CleaveTensor *
 known_value (CleaveOnnxImport *import, const CleaveResult *value)

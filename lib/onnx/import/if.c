@@ -77,8 +77,8 @@ read_branch (CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *nam
 
 /* The functions below read both branches, for a condition that is not constant. */
 
-/* Returns the condition. If its rank exceeds `rank`, reshapes it to a scalar, so that it
- * broadcasts. */
+/* Returns the condition in a form that broadcasts to rank `rank`: if the condition has a higher
+ * rank, reshapes it to a scalar. */
 static CleaveOnnxValue *
 as_single (CleaveOnnxNode *node, CleaveOnnxValue *condition, guint rank, GError **error)
 {

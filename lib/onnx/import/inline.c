@@ -159,8 +159,9 @@ copy_message (Inliner *inliner, const ProtobufCMessage *message)
   return protobuf_c_message_unpack (message->descriptor, NULL, n, data);
 }
 
-/* Returns the value that an attribute of the function has in this call: the call's value, or else
- * the default. The caller frees it. Returns NULL without an error if there is neither. */
+/* Returns the value of the function's attribute `name` in a call: from the call, or else the
+ * default of the function. The caller frees the value. Returns NULL without an error if neither has
+ * the attribute. */
 static Onnx__AttributeProto *
 find_attribute (const Call *call, const char *name, GError **error)
 {
@@ -185,7 +186,7 @@ find_attribute (const Call *call, const char *name, GError **error)
 }
 
 /* Replaces each attribute of a node that refers to an attribute of the function by its value in
- * this call. Removes the attribute if there is no value. */
+ * this call. If the function's attribute has no value, removes the attribute of the node. */
 static gboolean
 resolve_attributes (const Call *call, Onnx__NodeProto *node, GError **error)
 {

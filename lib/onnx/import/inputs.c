@@ -91,8 +91,8 @@ is_default (const CleaveOnnxImport *import,
 }
 
 /* Returns whether the caller gives input `name` a value. A number of the options is the value of
- * the input, unless an input has a dimension of this name: then it is the extent of the dimension.
- */
+ * the input, unless a dimension of an input has this name. The number is then the extent of that
+ * dimension. */
 static gboolean
 has_given (const CleaveOnnxOptions *options, const char *name, const GPtrArray *dims)
 {

@@ -148,8 +148,9 @@ import_init (CleaveOnnxImport *import,
 }
 
 /* Returns whether a node can be part of a chain: it is an op of ONNX, and has no attribute with a
- * tensor or a graph. A Conv chooses its order of sums by its constant weights. So a chain contains
- * no op that decodes stored weights (CLEAVE_OP_STORAGE): the run computes such an op at once. */
+ * tensor or a graph. An op that decodes stored weights (CLEAVE_OP_STORAGE) is never part of a
+ * chain: a Conv chooses its order of sums by constant weights, so the run decodes the weights
+ * first. */
 static gboolean
 may_join (const Onnx__NodeProto *proto)
 {
@@ -195,8 +196,8 @@ read_now (CleaveOnnxImport *import,
   return cleave_onnx_read_node (import, graph, node, error);
 }
 
-/* Reads node number `node`. If the node needs the contents of values of the chain, computes them
- * before. */
+/* Reads node `node` of `graph`. If the node needs the contents of values of the chain, runs the
+ * chain first. */
 static gboolean
 read_node (CleaveOnnxImport *import,
            const Onnx__GraphProto *graph,

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-/* One side of a LabelEncoder: its keys, or its labels. The attributes that hold them depend on the
- * opset. */
+/* One of the two lists of a LabelEncoder: the keys or the labels. The opset decides which
+ * attributes have the lists. */
 typedef struct
 {
   GArray *elements; /* CleaveTextElement: the keys or the labels, in the order of the attribute */
@@ -157,7 +157,8 @@ read_classes (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Returns the label of the first key that equals the element. */
+/* Returns the label of the first key that equals `element`. Returns the default label if no key
+ * does. */
 static const CleaveTextElement *
 look_up (const Side *keys, const Side *values, const CleaveTextElement *element)
 {

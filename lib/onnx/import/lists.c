@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Declared types */
+/* The functions below read the declared types of inputs and outputs. */
 
 static Onnx__TypeProto__ValueCase
 get_case (const Onnx__TypeProto *type)
@@ -34,7 +34,8 @@ cleave_onnx_is_list_input (const CleaveOnnxImport *import, const char *name)
   return FALSE;
 }
 
-/* Stores the declared shape, with -1 for a free extent. */
+/* Stores a declared shape in `shape`. A free extent becomes -1; a missing shape becomes the shape
+ * [-1]. */
 static gboolean
 read_shape (const Onnx__TensorShapeProto *proto, CleaveShape *shape)
 {
@@ -59,7 +60,8 @@ has_strings (const Onnx__TypeProto *tensor)
   return tensor->tensor_type->elem_type == ONNX__TENSOR_PROTO__DATA_TYPE__STRING;
 }
 
-/* Stores the type of the tensors. The graph has strings as bytes, with one dimension more. */
+/* Stores the type of a list's tensors in `type`. A tensor of strings becomes a tensor of bytes with
+ * one dimension more, as in the graph. */
 static gboolean
 read_tensor (const Onnx__TypeProto *proto, CleaveTensorType *type)
 {
@@ -73,7 +75,8 @@ read_tensor (const Onnx__TypeProto *proto, CleaveTensorType *type)
   return TRUE;
 }
 
-/* Adds the type of an input or an output of the model to `dynamic`, if it is a list. */
+/* If an input or an output of the model is a sequence or an optional value, adds its type to
+ * `dynamic`. */
 static gboolean
 keep_list (CleaveOnnxDynamic *dynamic, const Onnx__ValueInfoProto *info, GError **error)
 {
@@ -127,7 +130,7 @@ cleave_onnx_keep_lists (CleaveOnnxDynamic *dynamic, const Onnx__GraphProto *whol
 typedef struct
 {
   gint64 n;        /* number of tensors; -1: the value is absent */
-  GPtrArray *list; /* CleaveTensor: the entries after the number */
+  GPtrArray *list; /* CleaveTensor: the tensors of the list */
 } Given;
 
 static Given

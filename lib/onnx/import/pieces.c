@@ -204,8 +204,8 @@ add_part (const Merging *merging, const CleaveNode *node, CleaveChunk *chunk)
                                    chunk->results, 1, g_steal_pointer (&chunk->attrs));
 }
 
-/* Merges a Slice with the node that computes its operand, if only the Slice reads that operand.
- * Merges them only if our op can compute the range directly and ONNX cannot. */
+/* Merges a Slice with the node whose result it reads. Does so only if no other node reads that
+ * result, and if our op can compute the range directly although the op of ONNX cannot. */
 static void
 merge_part (Merging *merging, CleaveNode *slice)
 {

@@ -4,8 +4,8 @@
 
 #include "import.h"
 
-/* Returns a set of names: of all values that nodes and outputs of a graph and of its inner graphs
- * read. */
+/* Returns the set of the names that nodes and outputs of a graph read. Includes nodes and outputs
+ * of inner graphs. */
 static GHashTable *
 index_reads (const Onnx__GraphProto *whole)
 {

@@ -200,7 +200,8 @@ scan_operands (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **erro
 
 /* The functions below read a Scan of opset 8, whose operands have a batch dimension. */
 
-/* Returns the number of batches; -1 and the error if the operands differ in it. */
+/* Returns the number of batches; -1 and the error if the operands have different numbers of
+ * batches. */
 static gint64
 count_batches (const CleaveOnnxNode *node, GError **error)
 {

@@ -49,7 +49,8 @@ bind_inputs (const CleaveOnnxNode *node, const Onnx__GraphProto *body, guint pla
   return TRUE;
 }
 
-/* Adds each output of the body to the list in `lists` that becomes the sequence. */
+/* Appends the value of each output i of the body to lists[i], the list of the tensors of result
+ * i. */
 static gboolean
 take_outputs (CleaveOnnxNode *node,
               const Onnx__GraphProto *body,

@@ -71,8 +71,8 @@ is_stopword (const Onnx__NodeProto *proto, const char *text)
   return FALSE;
 }
 
-/* Reads StringNormalizer: removes stopwords, and changes the case. Returns "" if no word remains.
- */
+/* Reads StringNormalizer: removes stopwords, and changes the case. If no word remains, the result
+ * is one empty string. */
 static gboolean
 read_normalizer (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
@@ -136,7 +136,8 @@ read_concat (CleaveOnnxNode *node, const Onnx__NodeProto *proto G_GNUC_UNUSED, G
   return y != NULL && cleave_text_finish (node, y, TRUE);
 }
 
-/* Splits a string at each delimiter, at most `most` times. An empty delimiter is white space. */
+/* Splits a string at each delimiter, at most `most` times. If the delimiter is empty, splits at
+ * white space. */
 static char **
 split_text (const char *text, const char *delimiter, gint64 most)
 {

@@ -238,7 +238,8 @@ find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GErro
 }
 
 /* Adds the bias to `x`, which is Q, K or V, and divides the sum into heads: B×N×L×H. The bias of
- * `x` begins at element `*at` of the bias operand; moves `*at` to its end. */
+ * `x` begins at element `*at` of the bias operand; the function moves `*at` to the end of that
+ * bias. */
 static CleaveOnnxValue *
 make_heads (CleaveOnnxNode *node,
             CleaveOnnxValue *x,

@@ -135,8 +135,8 @@ unpack (CleaveOnnxNode *node,
   return defer (node, shape, fill_unpacked, &p, error);
 }
 
-/* Returns the zero points, n_rows times n_blocks. Without the operand, all are the middle of the
- * range of numbers. Zero points that are floats are not changed. */
+/* Returns the zero points, n_rows times n_blocks. If the operand is absent, each zero point is the
+ * middle of the range of numbers. Zero points that are floats are not changed. */
 static CleaveOnnxValue *
 read_zeros (CleaveOnnxNode *node,
             CleaveOnnxValue *zeros,

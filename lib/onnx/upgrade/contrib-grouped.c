@@ -108,8 +108,8 @@ read_qkv (CleaveOnnxNode *node, Grouped *g, GError **error)
   return parts[0] != NULL && parts[1] != NULL && parts[2] != NULL;
 }
 
-/* Reads the numbers of keys. The operand total_sequence_length tells whether there are past keys,
- * and the operand seqlens_k how many. */
+/* Reads the numbers of keys: the operand total_sequence_length decides whether there are past keys,
+ * and the operand seqlens_k gives their number. */
 static gboolean
 read_lengths (CleaveOnnxNode *node, Grouped *g, GError **error)
 {

@@ -127,7 +127,8 @@ cleave_onnx_find_axes (CleaveOnnxNode *node, const CleaveOnnxAttr *list, guint r
   return g_steal_pointer (&axes);
 }
 
-/* Replaces the pads of a Pad that lists only some axes by pads for all axes. */
+/* Upgrades the pads of a Pad with the operand `axes`: the pads of the listed axes become pads of
+ * all axes, with 0 for the axes that are not listed. */
 static gboolean
 spread_pads (CleaveOnnxNode *node, const CleaveShape *x, GError **error)
 {

@@ -35,7 +35,8 @@ normalize_elements (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, STEP ("Add", "", NULL, y, cleave_onnx_node_operand (node, 2)));
 }
 
-/* Reshapes an operand of rank 1, with N elements, to [N, 1]: N images of one channel. */
+/* Upgrades forms of BatchNormalization: spatial = 0, and an operand of rank 1. An operand with N
+ * elements is reshaped to [N, 1], N images with one channel. */
 gboolean
 cleave_onnx_upgrade_batch_norm_forms (CleaveOnnxNode *node, GError **error)
 {
@@ -84,8 +85,8 @@ drop_leading_ones (
   return value != NULL;
 }
 
-/* Returns whether an operand of shape `own`, scale or bias, has more than the `n_inner` normalized
- * dimensions and broadcasts to X. */
+/* Returns whether an operand (scale or bias) has more dimensions than the normalized ones, and
+ * broadcasts to X. `own`: shape of the operand; `n_inner`: number of normalized dimensions. */
 static gboolean
 reaches_out (const CleaveShape *x, const CleaveShape *own, guint n_inner)
 {
@@ -96,7 +97,7 @@ reaches_out (const CleaveShape *x, const CleaveShape *own, guint n_inner)
 }
 
 /* Adds a LayerNormalization of `x` with scale 1 and without bias. Moves the attributes of `node` to
- * it. */
+ * the added node. */
 static CleaveOnnxNode *
 normalize_only (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
 {
@@ -114,8 +115,8 @@ normalize_only (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
   return cleave_onnx_node_make (made, error) ? g_steal_pointer (&made) : NULL;
 }
 
-/* Upgrades a LayerNormalization to one without scale and bias, a Mul by the scale and an Add of the
- * bias. Computes in float32 if the elements have fewer bits. */
+/* Replaces a LayerNormalization by a LayerNormalization without scale and bias, a Mul by the scale
+ * and an Add of the bias. Computes in float32 if the elements have fewer bits. */
 static gboolean
 scale_by_own_nodes (CleaveOnnxNode *node, GError **error)
 {
@@ -144,8 +145,8 @@ scale_by_own_nodes (CleaveOnnxNode *node, GError **error)
                                               made->values->len);
 }
 
-/* Applies scale and bias by a Mul and an Add if one of them has dimensions that are not
- * normalized. */
+/* Upgrades a LayerNormalization whose scale or bias has dimensions that are not normalized: a Mul
+ * and an Add apply the scale and the bias. */
 gboolean
 cleave_onnx_upgrade_layer_norm (CleaveOnnxNode *node, GError **error)
 {

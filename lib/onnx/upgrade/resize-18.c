@@ -117,9 +117,8 @@ read_target (CleaveOnnxNode *node, const CleaveShape *x)
   return target;
 }
 
-/* Gives all axes the same scale. The scales of the axes follow from the sizes; `policy` says
- * whether to take the smallest or the largest. Rounds extents to the nearest integer, and halves
- * up. */
+/* Gives all axes in `axes` the same scale, the smallest or the largest of their scales, as `policy`
+ * says. Rounds extents to the nearest integer, and halves up. */
 static gboolean
 keep_proportions (CleaveOnnxNode *node,
                   const char *policy,

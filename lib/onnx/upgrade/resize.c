@@ -57,8 +57,9 @@ set_old_coordinates (CleaveOnnxNode *node, const char *nearest)
   g_ptr_array_add (node->attrs, cleave_onnx_attr_new_string ("nearest_mode", nearest));
 }
 
-/* If some dimensions shrink and others grow, adds a Resize of the dimensions that shrink: shrinking
- * needs another rounding. */
+/* If some dimensions shrink and others grow, adds a Resize for the dimensions that shrink. One
+ * Resize rounds all positions in one way, but ONNX Runtime rounds up only where a dimension
+ * shrinks. */
 static gboolean
 shrink_first (CleaveOnnxNode *node, Scales *scales, GError **error)
 {

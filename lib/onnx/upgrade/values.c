@@ -224,7 +224,8 @@ compare_integers (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Finds the groups. Sorts them by their values if `sorted`, or else by their first slices. */
+/* Finds the groups. Sorts the groups by their values if `sorted`, or else by the index of their
+ * first slices. */
 static void
 groups_init (Groups *groups, const Slices *slices, gboolean sorted)
 {
@@ -313,7 +314,8 @@ cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error)
   if (at != NULL && *at < 0)
     g_array_index (axis->ints, gint64, 0) += rank;
   slices_init (&slices, x, at);
-  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* these slices are empty */
+  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* constant_of() limits the elements, so each
+                                                     * slice is empty */
     return cleave_onnx_node_fail (node, error, "operand 0 has too many elements");
   groups_init (&groups, &slices, sorted);
   n_groups = CLEAVE_SHAPE (groups.first->len);
