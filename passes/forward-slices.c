@@ -36,9 +36,9 @@
  * No Slice reads an Assemble or Concat that is joined along a dimension that the Slice cuts (except
  * if its steps straddle parts). Run this pass after nodes are split one by one. */
 
-/* Replaces a Slice of a Transpose by a Transpose of a Slice, which a forwarder then lets read a
- * part directly. Returns the Transpose's result. Returns NULL if `node` is not a Slice of a
- * Transpose, or if the new Slice would not read a part. */
+/* Replaces `node`, a Slice of a Transpose of a join, by a Transpose of one part of the join.
+ * Returns the result of the new Transpose. Returns NULL if `node` is not a Slice of a Transpose, or
+ * if the forwarder cannot read a part of the Transpose's operand. */
 static CleaveResult *
 forward_transposed (CleaveGraph *graph, CleaveForwarder *forwarder, const CleaveNode *node)
 {

@@ -42,8 +42,8 @@ char *cleave_bundle_make_readme (const CleaveBundle *bundle);
  * outputs. Returns NULL on error. */
 char *cleave_bundle_make_test (const CleaveBundle *bundle, GError **error);
 
-/* Returns whether a number in the tables does not fit into the small types of cleave-kernels.h and
- * cleave-run.h. The files then define CLEAVE_WIDE. */
+/* Returns whether a number in the tables does not fit into the small types of kernels/operands.h
+ * and kernels/cleave-run.h. The files then define CLEAVE_WIDE. */
 gboolean cleave_bundle_is_wide (const CleaveBundle *bundle);
 
 /* The next functions append to `out` the constant arrays, or the tables of layers and segments,

@@ -17,8 +17,8 @@
  * rows. These rings have the most rows in the last period, so the last period is not skipped.
  *
  * The result of the segment may overlay a value. Once no window of this value reaches beyond its
- * begin, the bytes between result and value change by a constant amount in each period. So their
- * largest number is in the first such period or in the last one, and neither is skipped. */
+ * begin, the bytes between result and value change by a constant amount in each period. So this
+ * number of bytes is largest in the first or the last of these periods, and neither is skipped. */
 
 #include <string.h>
 
@@ -63,9 +63,9 @@ is_complete (const CleaveBundleFlow *flow, guint s)
 }
 
 /* For a step `s` that has computed rows since the mark (flow->mark): returns whether the rows of an
- * operand advance with the rows of `s`, or the operand is complete. Also, the window of the first
- * row since the mark must not lie wholly before the operand. If the result of the segment overlays
- * the operand, no row of this window may lie before the operand. */
+ * operand advance with the rows of `s`, or the operand is complete. Returns FALSE if the window of
+ * the first row since the mark lies wholly in the padding before the operand. If the result of the
+ * segment overlays the operand, returns FALSE if any row of this window lies in that padding. */
 static gboolean
 advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -180,8 +180,8 @@ cleave_bundle_flow_skip (CleaveBundleFlow *flow, guint target)
   guint n = flow->segment.end - flow->segment.first;
   gint64 row = *get_made (flow, target), n_periods = 0;
 
-  /* replace the mark (flow->mark) after few rows at first: early windows reach into the padding, so
-   * the loop does not repeat itself yet */
+  /* set a new mark (flow->mark) often while there are few rows: early windows reach into the
+   * padding, so the loop does not repeat itself yet */
   if (row - flow->marked_row > MIN (MAX_PERIOD, flow->marked_row + 1))
     {
       memcpy (flow->mark, flow->made, n * sizeof *flow->mark);

@@ -101,8 +101,8 @@ only_index (void)
 }
 
 /* Returns the map of dimension `dim` of an operand, for a step whose rows (or columns) are
- * dimension `from` of the result. This is the op's map if the map depends only on `from`. If the
- * op's map depends on another dimension, returns a map of all indices. */
+ * dimension `from` of the result. Returns the map of the op if this map depends only on `from`. If
+ * the map of the op depends on another dimension, returns a map of all indices. */
 static CleaveDimMap
 find_map (const CleaveDimMap *maps, gint dim, gint from, const CleaveShape *operand)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Records of convolutions and matrix products of float32. kernels/cleave-kernels.h describes the
+/* Records of convolutions and matrix products of float32. kernels/constants-f32.h describes the
  * order of the weights. */
 
 #include "../ops/conv-parts.h"

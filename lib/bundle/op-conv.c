@@ -5,7 +5,8 @@
 
 #include "op-conv.h"
 
-#define GATHERED 40 /* equals CONV_S8_GATHERED in kernels/conv-s8.c */
+/* most elements of a window that the kernel copies; equals CONV_S8_GATHERED in kernels/conv-s8.c */
+#define GATHERED 40
 
 gboolean
 cleave_bundle_print_conv_slide (const CleaveNode *node,

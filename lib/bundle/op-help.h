@@ -32,8 +32,8 @@ gboolean cleave_bundle_print_slide (const CleaveNode *node,
                                     GString *fields,
                                     GError **error);
 
-/* Converts a shift of lib/ops/fixed-point.h to a shift of cleave_scale() in
- * kernels/cleave-kernels.h. */
+/* Converts a shift as lib/ops/fixed-point.h uses it to a shift of cleave_scale() in
+ * kernels/arithmetic.h. */
 gint cleave_bundle_shift (gint64 shift);
 /* Fails if a multiplier is negative, since cleave_scale() would round its product wrongly. */
 gboolean cleave_bundle_check_multiplier (const CleaveNode *node, gint64 multiplier, GError **error);

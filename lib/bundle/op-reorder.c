@@ -14,7 +14,8 @@
 #include "op-help.h"
 #include "ops.h"
 
-#define MAX_DIGITS 8 /* equals CLEAVE_MAX_DIGITS in kernels/cleave-kernels.h */
+/* most digits of an order; equals CLEAVE_MAX_DIGITS in kernels/constants.h */
+#define MAX_DIGITS 8
 
 typedef struct
 {
@@ -72,8 +73,8 @@ take_digit (gint32 *order, gint64 n, gint64 *step)
   return extent;
 }
 
-/* Sets the digits, the highest first. Returns the number of digits; 0 if the order needs too
- * many. */
+/* Sets the digits, the highest first. Returns the number of digits; 0 if the order needs more than
+ * MAX_DIGITS digits. */
 static guint
 find_digits (gint32 *order, gint64 n, Digit *digits)
 {

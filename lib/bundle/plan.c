@@ -5,8 +5,9 @@
 
 #include "plan.h"
 
-/* At most this many plans (labels) are kept for each position and state. The limit bounds the time
- * of the search if many MACs may be added; the kept plans then differ by 2 % or more. */
+/* The search keeps at most this many plans (labels) for each position and state. The limit bounds
+ * the time of the search if many MACs may be added. The search then keeps the plans whose bytes
+ * differ the most. */
 #define MAX_LABELS 48
 
 /* Numbers of bands that the search tries for each segment. */
@@ -24,8 +25,8 @@ typedef struct
 {
   gint64 peak_bytes, macs;
   CleaveBundleSegment segment; /* the last segment */
-  State state_before; /* state at the begin of the last segment, and index of the label there that
-                       * this plan continues */
+  State state_before; /* state and index (`before`) of the label that this plan continues, at the
+                         begin of the last segment */
   guint before;
 } Label;
 

@@ -19,14 +19,15 @@
 /* An op that can compute with int8 in place of uint8. */
 typedef struct
 {
-  const char *op;              /* name of the op; NULL: any op that only moves elements */
-  guint n_values;              /* the first operands that are values; ALL_OPERANDS: all */
+  const char *op; /* name of the op; NULL: any op that only moves elements */
+  guint n_values; /* number of first operands that are uint8 values; ALL_OPERANDS: all operands */
   guint x_zero, y_zero;        /* operands with the zero points of operand 0 and of the result; 0:
                                 * none */
-  gboolean needs_signed_value; /* rewritten only if a value is the result of a rewritten node */
+  gboolean needs_signed_value; /* rewrite the op only if it reads a result of a rewritten node */
 } Rule;
 
-/* Only the ops without needs_signed_value gain from int8. */
+/* The ops that can compute with int8. Only the ops without needs_signed_value are faster with
+ * int8. */
 static const Rule rules[] = {
   { "QLinearConv", 1, 2, 7, FALSE },    { "QLinearMatMul", 1, 2, 7, FALSE },
   { "QuantizeLinear", 1, 0, 2, FALSE }, { "DequantizeLinear", 1, 2, 0, TRUE },

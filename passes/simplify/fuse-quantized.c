@@ -141,7 +141,8 @@ is_kept_by_range (const CleaveNode *bound, const CleaveNode *quantize)
 }
 
 /* Returns the Conv or MatMul whose result is quantized, perhaps after a Relu or Clip that the range
- * of the byte implies. Returns NULL if there is none, or if its result has other readers. */
+ * of the byte makes superfluous. Returns NULL if there is none, or if its result has other
+ * readers. */
 static const CleaveNode *
 find_product (const CleaveNode *quantize)
 {

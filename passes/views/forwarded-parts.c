@@ -70,9 +70,9 @@ add_constant (CleaveForwarder *forwarder,
 }
 
 /* Initializes the chunk that computes a part of a constant expression, such as a DequantizeLinear
- * of stored bytes. The part then has the same form as the whole weights, so that code for this form
- * recognizes it. Returns FALSE if the value is not such an expression. The caller must clear the
- * chunk. */
+ * of stored bytes. The part is then computed by the same ops as the whole weights, so that code for
+ * stored weights recognizes the part. Returns FALSE if the value is not such an expression. The
+ * caller must clear the chunk. */
 static gboolean
 init_stored (CleaveChunk *chunk, const CleaveResult *value, const CleaveStridedRange *window)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Makes parts of values. Reads each part from the node that computes it, past views and joins, or
- * cuts it out of a constant. */
+ * cuts it out of a constant. A window is the strided range of a value that a part has. A value
+ * further up is nearer to the inputs of the graph. */
 
 #include "forwarding.h"
 
@@ -82,8 +83,9 @@ get_join (CleaveForwarder *forwarder, CleaveNode *node)
   return join;
 }
 
-/* Returns the index of the operand whose range in the join equals `range`; if no operand's range
- * does, of the first operand that contains `range`. Returns G_MAXUINT if there is none. */
+/* Returns the index of the operand whose range in the join equals `range`. If there is none,
+ * returns the index of the first operand whose range contains `range`; G_MAXUINT if there is none
+ * either. */
 static guint
 find_holder (const CleaveJoin *join, const CleaveRange *range)
 {

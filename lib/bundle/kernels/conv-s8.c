@@ -52,7 +52,7 @@ typedef struct
   const int8_t *from;
   int32_t other; /* bytes from the elements of the first pixel to the same elements of the second
                     pixel */
-  int32_t left;  /* number of elements after them in the line */
+  int32_t left;  /* number of elements after `from[count - 1]` in the line */
   uint32_t row;  /* offset in bytes, from slot 0, of the operand's row under row k of the
                   * kernel */
   CleaveTapCount k, tap; /* row of the kernel, and tap in this row, after the elements at `from` */

@@ -44,7 +44,7 @@ typedef struct
   int32_t taps;       /* number of taps of each row of the kernel that read data */
   int32_t step, skip; /* bytes of x from one tap to the next; bytes of the weights of the other
                        * taps in a row */
-  int32_t zeros;      /* -x_zero; with DSP instructions, in both halves */
+  int32_t zeros;      /* -x_zero; with DSP instructions, in both halves of the word */
 } DepthwiseS8;
 
 /* Sets the windows of a pixel, whose first tap is in column `first`. */
