@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Drawings of graphs as DOT. Most tests draw toy graphs (toy-ops.h), and find their vertices, edges
+ * and clusters in the text. */
+
 #include "toy-ops.h"
 
 #include <glib/gstdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Frames of drawings: rectangles around subgraphs, strips and ranks, and overviews with a box for
+ * each frame. */
+
 #include "toy-ops.h"
 
 #include <math.h>

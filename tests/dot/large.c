@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Drawings of large graphs, which Cleave lays out itself instead of Graphviz. */
+
 #include "../../lib/dot/large.h"
 #include "../../lib/dot/draw.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The layout of a drawing in layers: edges go down, and vertices do not overlap. */
+
 #include "../../lib/dot/layers.h"
 
 #include "test.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Copies between two views of equal shapes. Each copy must equal a copy element by element, and
+ * change no other byte. */
+
 #include "test.h"
 
 #include "../../lib/ir/copy.h"

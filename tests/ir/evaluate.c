@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The evaluation of nodes that read only constants, and the estimate of its work. */
+
 #include "test.h"
 
 #include "../../lib/ir/evaluate.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Graphs of the op `Relu` and of toy ops: nodes, names, uses, copies and edits. */
+
 #include "test.h"
 
 #include "../../lib/ir/graph-private.h"

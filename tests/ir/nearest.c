@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Suggestions for a misspelled word or node name, and the release of borrowed memory. */
+
 #include "test.h"
 
 #include <cleave/cleave-languages.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The pool allocator, whose memory is freed at once. */
+
 #include "test.h"
 
 #include "../../lib/ir/pool.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Arithmetic of spans, ranges and dimension maps, compared with tables and with a look at each
+ * element. */
+
 #include "test.h"
 
 #include "../../lib/ir/range.h"

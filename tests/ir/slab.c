@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The slab allocator, which takes memory of small items in blocks and reuses freed items. */
+
 #include "test.h"
 
 #include "../../lib/ir/slab.h"

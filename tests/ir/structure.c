@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The nodes Input, Constant and Assemble. */
+
 #include "op-case.h"
 
 START_TEST (inputs_and_constants_print_their_type)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The parallel subgraphs of a graph, and their numbers. */
+
 #include "../../lib/ir/subgraphs.h"
 #include "../../lib/ir/hash.h"
 #include "toy-ops.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tensors: slices that share bytes, comparisons of bits, and elements that are computed when they
+ * are read. */
+
 #include "test.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The texts of sizes and limits in options, such as "1.5MiB" and "10%". */
+
 #include "test.h"
 
 #include <string.h>

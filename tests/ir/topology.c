@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Topological orders, cycles, components, reachability and minimum cuts of graphs. Toy graphs are
+ * written as text (toy-ops.h). */
+
 #include "../../lib/ir/topology.h"
 #include "../../lib/ir/min-cut.h"
 #include "toy-ops.h"

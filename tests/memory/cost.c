@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The estimated cost of a step (lib/memory/cost.h), by which searches compare plans. */
+
 #include "../../lib/memory/cost.h"
 #include "../../lib/memory/quantized-group.h"
 #include "run-help.h"

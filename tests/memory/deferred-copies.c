@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Staged parts: operands of a join in separate buffers, which are copied into the join's buffer
+ * when it is needed. */
+
 #include "../../lib/ir/topology.h"
 #include "../../lib/memory/node-orders.h"
 #include "../../lib/runtime/plan/dependencies.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The cache of facts about nodes (lib/memory/facts.h). */
+
 #include "../../lib/memory/facts.h"
 
 #include "../../lib/memory/broadcasts.h"

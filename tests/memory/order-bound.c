@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Lower bounds for the memory of orders of nodes, with which a search rejects an order without
+ * measuring it. */
+
 #include "../../lib/memory/order-bound.h"
 
 #include "../../lib/ir/topology.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The order of nodes that the planner finds, and the peak memory of a run in that order. */
+
 #include "../../lib/ir/topology.h"
 #include "../../lib/memory/hoisting.h"
 #include "../../lib/memory/materialized.h"

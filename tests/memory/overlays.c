@@ -491,8 +491,8 @@ START_TEST (tiles_of_columns_go_through_scratch)
 }
 END_TEST
 
-/* Adds a depthwise convolution whose weights are a Slice of its other operand x (if `is_view`), or
- * are computed from x. */
+/* Adds a depthwise convolution of x whose weights are a Slice of x (if `is_view`) or are computed
+ * from x. */
 static CleaveResult *
 add_depthwise_by_part (CleaveGraph *graph, CleaveResult *x, gboolean is_view)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The lowering of sequences (LSTM, GRU) for several threads: work that does not depend on the state
+ * becomes a separate node. */
+
 #include "../../lib/memory/sequence-lowering.h"
 
 #include "graphs.h"
@@ -110,8 +113,8 @@ START_TEST (bits_stay_the_same)
 END_TEST
 
 /* Layers that are not lowered: unsplit layers, and layers in a program for one thread, which would
- * not become faster. Layers of float16 are not lowered, since no element type is exact for their
- * sums. */
+ * not become faster. Layers of float16 are not lowered, since a separate node would round their
+ * sums to 16 bits. */
 START_TEST (other_layers_are_not_lowered)
 {
   Chunks half = kinds[0], whole = kinds[0];

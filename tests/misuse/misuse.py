@@ -14,7 +14,7 @@ from public_headers import Headers  # noqa: E402
 
 HANDLES = ('CleaveGraph', 'CleaveNode', 'CleaveOperand', 'CleaveResult')
 
-# Valid arguments by type. misuse.c defines `world`.
+# Valid arguments by type. `world` is a variable of misuse.c.
 VALUES = {
     'CleaveGraph': 'world.graph', 'CleaveNode': 'world.node', 'CleaveOperand': 'world.operand',
     'CleaveResult': 'world.x', 'CleaveTensor': 'world.tensor', 'CleaveOp': 'cleave_op_lookup ("Relu")',

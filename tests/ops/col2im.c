@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op Col2Im, which adds overlapping blocks of columns to an image. */
+
 #include "apply.h"
 #include "op-case.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op Concat, whose operands are placed side by side along an axis. */
+
 #include "op-case.h"
 
 #include "../../lib/ir/graph-private.h"

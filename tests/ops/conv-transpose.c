@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op ConvTranspose. A chunk is a range of the result, and a slice is the range of an operand
+ * that a chunk reads. */
+
 #include "graphs.h"
 #include "op-case.h"
 

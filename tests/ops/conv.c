@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op Conv. A chunk is a range of the result, and a slice is the range of an operand that a
+ * chunk reads. */
+
 #include "op-case.h"
 
 #include "../../lib/ir/graph-private.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op CumSum, which adds up elements along an axis. */
+
 #include "apply.h"
 #include "graphs.h"
 #include "op-case.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Custom ops: nodes of other domains than ONNX's, which Cleave keeps unchanged and does not run. */
+
 #include "test.h"
 
 #include <string.h>

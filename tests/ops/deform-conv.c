@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op DeformConv: a convolution whose taps are moved by offsets and multiplied by a mask. */
+
 #include "apply.h"
 #include "op-case.h"
 

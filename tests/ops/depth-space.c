@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The ops DepthToSpace and SpaceToDepth. */
+
 #include "graphs.h"
 #include "op-case.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The ops DFT and STFT. */
+
 #include "op-case.h"
 
 static CleaveResult *

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The ops Trilu and EyeLike. The attribute `k` is the number of the diagonal. */
+
 #include "apply.h"
 #include "op-case.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op DynamicQuantizeLinear, which computes a scale and a zero point from its operand. */
+
 #include "op-case.h"
 
 static CleaveNode *

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op Einsum, whose equation labels the dimensions of operands and result. */
+
 #include "apply.h"
 #include "graphs.h"
 #include "op-case.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Element-wise ops on integers: quotients, and bounds of Clip. */
+
 #include "test.h"
 
 #include "../../lib/ops/elementwise-math.h"

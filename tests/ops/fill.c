@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Ops whose results depend on shapes alone: ConstantOfShape, Range, Shape and Size. */
+
 #include "op-case.h"
 
 static CleaveResult *

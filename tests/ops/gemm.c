@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op Gemm, alpha * A * B + beta * C. */
+
 #include "op-case.h"
 
 #define INTS(...)                                                                                  \

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The ops GlobalAveragePool, GlobalMaxPool and GlobalLpPool. */
+
 #include "apply.h"
 #include "op-case.h"
 

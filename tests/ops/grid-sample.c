@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op GridSample, which reads an image or a volume at the positions of a grid. */
+
 #include "op-case.h"
 
 static CleaveResult *

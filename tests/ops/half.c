@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Conversions between 16-bit floats and wider floats, with tables of ties and limits. */
+
 #include "test.h"
 
 #include "../../lib/ops/half.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op LayerNormalization, compared with its definition in doubles. */
+
 #include "apply.h"
 #include "graphs.h"
 #include "op-case.h"

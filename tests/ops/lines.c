@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Lines of views (lib/ops/lines.h): the runs of elements that a kernel processes at once. */
+
 #include "apply.h"
 
 /* Returns the lines into which all views can be divided, as text: their number and their length. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op LpNormalization. A line is the elements along the axis. */
+
 #include "apply.h"
 #include "op-case.h"
 

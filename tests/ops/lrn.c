@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op LRN, which normalizes by a window over the channels. */
+
 #include "apply.h"
 #include "graphs.h"
 #include "op-case.h"

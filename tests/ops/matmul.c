@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op MatMul, with broadcast batches as in NumPy. */
+
 #include "op-case.h"
 
 #define INTS(...)                                                                                  \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op MaxRoiPool. A bin is the part of a region whose maximum becomes one element of the result.
+ */
+
 #include "apply.h"
 #include "op-case.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op MaxUnpool, which puts elements at the positions that a MaxPool found. */
+
 #include "op-case.h"
 
 static CleaveResult *

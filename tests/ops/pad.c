@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op Pad in all modes, and the pads of its pieces. */
+
 #include "graphs.h"
 #include "op-case.h"
 

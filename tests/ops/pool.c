@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The poolings MaxPool, AveragePool and LpPool. The attributes `whole` and `begin` of a piece give
+ * its position in the unsplit operand. */
+
 #include "apply.h"
 #include "op-case.h"
 
@@ -203,9 +206,10 @@ START_TEST (indices_of_a_piece_refer_to_the_whole)
                        "1:2,1:2,2:4,0:3 kernel_shape=2,2 strides=2,1 whole=2,3,4,3 begin=1,1,2,0");
   attrs.whole = CLEAVE_INTS (2, 3, 4, 3);
   attrs.begin = CLEAVE_INTS (1, 1, 2, 0);
-  cleave_assert_values (add_max_with_indices (graph, part, &attrs),
-                        "58 59"); /* the part begins at 48 + 6 in the whole value; the maxima are 4
-                                     and 5 elements later */
+  cleave_assert_values (
+      add_max_with_indices (graph, part, &attrs),
+      "58 59"); /* the operand is the part of the whole value that begins at
+                 * element 48 + 6; the maxima are 4 and 5 elements after its begin */
   columns = attrs;
   columns.storage_order = 1;
   cleave_assert_values (add_max_with_indices (graph, part, &columns), "55 59");

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The ops QuantizeLinear and DequantizeLinear. */
+
 #include "op-case.h"
 
 #include <math.h>

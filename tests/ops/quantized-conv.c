@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The ops QLinearConv and ConvInteger: convolutions of bytes with zero points. */
+
 #include "op-case.h"
 #include "run-help.h"
 

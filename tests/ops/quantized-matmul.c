@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The ops QLinearMatMul and MatMulInteger: products of bytes with zero points. */
+
 #include "op-case.h"
 
 static CleaveResult *

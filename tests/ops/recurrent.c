@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The ops RNN, GRU and LSTM. A step is a time step of a sequence. */
+
 #include "graphs.h"
 #include "op-case.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Reductions, such as ReduceSum. A row is the elements that become one element of the result. */
+
 #include "apply.h"
 #include "graphs.h"
 #include "op-case.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op Resize. A piece has the attributes `phase`, `begin`, `extents` and `lengths`, which give
+ * its position in the unsplit Resize. */
+
 #include "apply.h"
 #include "graphs.h"
 #include "op-case.h"

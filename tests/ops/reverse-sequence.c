@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op ReverseSequence, which reverses the first steps of each sequence. */
+
 #include "apply.h"
 #include "op-case.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op RoiAlign, which pools regions of an image at sampling points. */
+
 #include "apply.h"
 #include "op-case.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The ops ScatterElements and ScatterND. A line is the elements along the axis of the indices. */
+
 #include "apply.h"
 #include "op-case.h"
 

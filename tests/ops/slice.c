@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op Slice, with steps of either sign. */
+
 #include "op-case.h"
 #include "run-help.h"
 

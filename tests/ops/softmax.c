@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The ops Softmax, LogSoftmax and Hardmax. */
+
 #include "apply.h"
 #include "op-case.h"
 

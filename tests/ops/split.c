@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op Split, whose results are parts of its operand along an axis. */
+
 #include "op-case.h"
 
 static CleaveNode *

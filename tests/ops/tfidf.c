@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op TfIdfVectorizer, which counts n-grams of a sequence. */
+
 #include "op-case.h"
 
 static GArray *

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op TopK, which sorts along an axis. */
+
 #include "apply.h"
 #include "op-case.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The ops HannWindow, HammingWindow, BlackmanWindow and MelWeightMatrix. */
+
 #include "op-case.h"
 
 static CleaveResult *

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Properties of the pass `fold-views` that tests/passes/text cannot express. */
+
 #include "graphs.h"
 #include "test.h"
 

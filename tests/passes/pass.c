@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The pass runner: the order of passes, errors, and passes that report a wrong change. */
+
 #include <signal.h>
 
 #include "graphs.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Memory of constants in a program that takes its graph: a constant is freed if the program reads
+ * only its packed form. */
+
 #include "run-help.h"
 
 #include "../../lib/ir/debug.h"

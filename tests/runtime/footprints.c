@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Footprints: the cache lines that a step reads besides values. A thread prefetches the lines of
+ * its next step. */
+
 #include "run-help.h"
 
 #include "../../lib/runtime/program-private.h"

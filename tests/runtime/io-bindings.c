@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Inputs and outputs of a program: whether a run reads and writes the bound tensors directly or
+ * through copies. */
+
 #include "run-help.h"
 
 #include "../../lib/runtime/program-private.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The memory timeline of a program: its buffers, and the steps at which they are in use. */
+
 #include "../../lib/ir/graph-private.h"
 #include "random-graph.h"
 #include "run-help.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The store of packed weights. A base is the constant that was packed. */
+
 #include "../../lib/runtime/packed-weights.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Profiles of programs: the time and the bytes of each step. */
+
 #include "run-help.h"
 
 static GPtrArray *

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Programs through the public API: bindings, threads, errors, statistics and traces. */
+
 #include "random-graph.h"
 #include "run-help.h"
 

@@ -298,8 +298,8 @@ START_TEST (products_are_those_of_floats)
 }
 END_TEST
 
-/* Adds one or two element-wise ops. If there are two, the second also reads x, or the value between
- * them is quantized. */
+/* Adds one or two element-wise ops. The second op also reads x, or the value between the two ops is
+ * quantized. */
 static CleaveResult *
 add_function (Net *net, CleaveResult *x, CleaveResult *scale, CleaveResult *zero)
 {

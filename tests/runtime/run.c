@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Runs of programs, compared with the interpreter: views, joins and memory that is reused. */
+
 #include "random-graph.h"
 #include "run-help.h"
 

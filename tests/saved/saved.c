@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Saved programs: they are loaded with the same bits, and changed files are refused or do no harm.
+ */
+
 #include "graphs.h"
 #include "run-help.h"
 

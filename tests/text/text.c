@@ -227,8 +227,8 @@ START_TEST (handwritten_texts_may_be_shorter)
 }
 END_TEST
 
-/* Compares the printed text with the expected text, letter by letter. Other tests only read printed
- * texts. */
+/* Compares the printed text with the expected text, letter by letter. Other tests read printed
+ * texts, and would not find a wrong text that the reader accepts. */
 START_TEST (texts_are_readable)
 {
   g_autoptr (CleaveGraph) graph = read_text (
@@ -243,8 +243,8 @@ START_TEST (texts_are_readable)
                           "%2 = Constant value=1,-0.1 : float32 2  # v\n"
                           "%3 = LeakyRelu %0 alpha=0.100000001 : float32 2  # a\n"
                           "%4 = LeakyRelu %0 alpha=0.1 : float32 2  # b\noutput %3  # a\n");
-  /* The text of a's alpha is that of the float 0.1f, as in a file. The text of b's alpha is that of
-   * the double 0.1. */
+  /* The attribute of a is the float 0.1f, as in a file, and its text is 0.100000001. The attribute
+   * of b is the double 0.1. */
   ck_assert (*(const double *) a->attrs == (double) 0.1f);
   ck_assert (*(const double *) b->attrs == 0.1);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The fit for ONNX Runtime: a fitted graph becomes a file whose strips are iterations of Loops, if
+ * Loops save memory there. */
+
 #include <cleave/cleave.h>
 
 #include "graphs.h"

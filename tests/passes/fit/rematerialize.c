@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Rematerialization in the fit: nodes are copied, so that a large value is computed again for a
+ * late reader instead of kept. */
+
 #include "../../../passes/fit/rematerialize-idle.h"
 
 #include <cleave/cleave-fit.h>

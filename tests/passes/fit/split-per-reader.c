@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The rewrite of the fit that splits a value per reader: nodes that read parts of a value get the
+ * part from a node of their own. */
+
 #include "../../../passes/fit/split-per-reader.h"
 
 #include "../../../passes/fit/order.h"
@@ -148,32 +151,32 @@ END_TEST
 
 /* Graphs that the rewrite leaves unchanged, in groups by the reason. */
 static const char *const whole[] = {
-  /* another reader, or an output, needs the whole value */
+  /* not split: another reader, or an output, needs the whole value */
   HEAD "%a, %b = Split %p axis=1 split=32,32\n%r = Relu %p\noutput %a\noutput %b\noutput %r\n",
   HEAD "%a, %b = Split %p axis=1 split=32,32\n%y = Add %a, %b\noutput %y\noutput %p\n",
   HEAD "%a = Slice %p 0:8,0:32\n%b = Slice %p 0:8,0:64\noutput %a\noutput %b\n",
-  /* parts overlap, have steps, are cut in two dimensions, or are equal */
+  /* not split: the parts overlap, have steps, are cut in two dimensions, or are equal */
   HEAD "%a = Slice %p 0:8,0:40\n%b = Slice %p 0:8,30:64\noutput %a\noutput %b\n",
   HEAD "%a = Slice %p 0:8,0:64:2\n%b = Slice %p 0:8,1:64:2\noutput %a\noutput %b\n",
   HEAD "%a = Slice %p 0:4,0:64\n%b = Slice %p 4:8,0:32\noutput %a\noutput %b\n",
   HEAD "%a = Slice %p 0:4,0:32\n%b = Slice %p 4:8,32:64\noutput %a\noutput %b\n",
   HEAD "%a = Slice %p 0:8,0:32\n%b = Slice %p 0:8,0:32\noutput %a\noutput %b\n",
-  /* indices that are not consecutive, or not constant */
+  /* not split: the indices are not consecutive, or not constant */
   HEAD "%i = Constant value=0,2,1 : int64 3\n%a = Gather %p, %i axis=1\n"
        "%b = Slice %p 0:8,3:64\noutput %a\noutput %b\n",
   HEAD "%i = Input : int64 2\n%a = Gather %p, %i axis=1\n%b = Slice %p 0:8,3:64\noutput %a\n"
        "output %b\n",
-  /* the value is used as indices */
+  /* not split: the Gather reads the value as indices */
   "graph g\n%x = Input : int64 8\n%t = Constant seed=1 : float32 9x4\n%k = Constant value=2 : "
   "int64 8\n%h = Mul %x, %k\n%y = Gather %t, %h\n%a, %b = Split %y axis=0 split=4,4\n"
   "%z = Gather %t, %h\noutput %a\noutput %z\n",
-  /* each part of the Softmax depends on all of its operand */
+  /* not split: each part of the Softmax depends on the whole operand of the Softmax */
   "graph g\n%x = Input : float32 8x1\n%w = Constant seed=1 : float32 64\n%p = Mul %x, %w\n"
   "%s = Softmax %p axis=1\n%a, %b = Split %s axis=1 split=32,32\noutput %a\noutput %b\n",
-  /* the operand is as large, and would stay alive instead */
+  /* not split: the operand of the value is as large as the value, and would stay alive instead */
   "graph g\n%x = Input : float32 8x64\n%w = Constant seed=1 : float32 64x64\n%p = MatMul %x, %w\n"
   "%a, %b = Split %p axis=1 split=32,32\noutput %a\noutput %b\n",
-  /* no node computes the value: it is a transposed input */
+  /* not split: no node computes the value, which is a transposed input */
   "graph g\n%x = Input : float32 8x64\n%p = Transpose %x perm=1,0\n%a, %b = Split %p axis=0 "
   "split=32,32\noutput %a\noutput %b\n",
 };

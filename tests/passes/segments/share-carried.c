@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Parts of a piece that later pieces read: where such carried parts overlap, the overlap is copied
+ * once. */
+
 #include "../../../passes/segments/share-carried.h"
 
 #include "graphs.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The letters N, C, D, H and W of dimensions, which nodes take from ops with a layout. */
+
 #include "test.h"
 
 #include "../../../passes/split/dimension-names.h"

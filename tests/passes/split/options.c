@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The five ways to give a tiling: numbers of chunks, sizes, lists of sizes, weights and ranges. */
+
 #include "test.h"
 
 #include <float.h>

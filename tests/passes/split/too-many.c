@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The limit on the number of nodes that a split may create. */
+
 #include "graphs.h"
 #include "test.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Stacks of recurrent layers that are cut along the time, so that a layer begins before the
+ * previous layer ends. */
+
 #include "../../../passes/threads/sequences.h"
 
 #include "graphs.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The kernels that convert between element types and quantize, compared with the reference kernels.
+ */
+
 #include "kernel-cases.h"
 
 #include <cleave/cleave-tflite.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The kernel of DeformConv, compared with the reference kernel. A panel is the columns that the
+ * kernel computes at once. */
+
 #include "kernel-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (300)
@@ -62,7 +65,8 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* The kernel family does not serve these kernel instances, so the reference kernel runs. */
+/* The fast kernel does not serve a DeformConv of float64, or with few result channels. The
+ * reference kernel runs instead. */
 START_TEST (not_served)
 {
   const CleaveDeformConvAttrs attrs = { .group = 1, .offset_group = 1 };

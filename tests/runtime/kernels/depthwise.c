@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The kernels of depthwise and grouped convolutions, compared with the reference kernel. */
+
 #include "kernel-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (1500)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The kernel of DFT, compared with the reference kernel. A line is the samples along the axis. */
+
 #include "kernel-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (120)
@@ -87,7 +89,8 @@ serves_samples (gint64 n)
   return cleave_try_instance (&instance, NULL);
 }
 
-/* The kernel family does not serve these kernel instances, so the reference kernel runs. */
+/* The fast kernel does not serve a DFT of float16, or of more than 65,536 samples. The reference
+ * kernel runs instead. */
 START_TEST (not_served)
 {
   const CleaveDftAttrs halves = { .dft_length = 4 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The matrix-product kernel on Einsums that are matrix products, compared with the reference
+ * kernel. */
+
 #include "kernel-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (300)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The kernels of element-wise ops, compared with the reference kernels. */
+
 #include "kernel-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (60)

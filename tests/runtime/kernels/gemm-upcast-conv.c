@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Convolutions of 16-bit floats that are upcast to float32, compared with the reference kernel. */
+
 #include "conv-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (1200)

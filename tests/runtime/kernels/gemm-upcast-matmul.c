@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Matrix products of 16-bit floats that are upcast to float32, compared with the reference kernel.
+ */
+
 #include "matmul-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (1500)

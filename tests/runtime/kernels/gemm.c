@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The kernels of convolutions and matrix products, compared with the reference kernels. A panel is
+ * the columns that a kernel computes at once. */
+
 #include "kernel-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (1000)

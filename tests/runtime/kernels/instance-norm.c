@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The kernel of InstanceNormalization, compared with the reference kernel. */
+
 #include "kernel-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (700)

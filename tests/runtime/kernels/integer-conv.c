@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Convolutions of bytes (QLinearConv, ConvInteger), compared with the reference kernels. Some sums
+ * are too large for floats or for 16 bits. */
+
 #include "conv-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (1200)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Matrix products of bytes (QLinearMatMul, MatMulInteger), compared with the reference kernels. */
+
 #include "matmul-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (1500)

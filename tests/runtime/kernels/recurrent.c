@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The kernel of RNN, GRU and LSTM, compared with the reference kernel. */
+
 #include "kernel-cases.h"
 
 #include "../../../lib/ops/recurrent.h"
@@ -140,7 +142,7 @@ try_long (const char *level)
 START_TEST (many_steps_are_computed_in_blocks) { each_brgemm_level (try_long); }
 END_TEST
 
-/* The kernel family does not serve these kernel instances, so the reference kernel runs. */
+/* The fast kernel does not serve an RNN of float64. The reference kernel runs instead. */
 START_TEST (not_served)
 {
   CleaveTrySite instance = { .op = "RNN",

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The kernels of reductions, compared with the reference kernels. A row is the elements that become
+ * one element of the result. */
+
 #include "kernel-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (700)
@@ -107,7 +110,8 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* The kernel family does not serve these kernel instances, so the reference kernel runs. */
+/* The fast kernel does not serve a reduction of an empty value or of float64, or a ReduceL2 of
+ * integers. The reference kernel runs instead. */
 START_TEST (not_served)
 {
   CleaveReduceAttrs attrs = { .axes = CLEAVE_INTS (1) };

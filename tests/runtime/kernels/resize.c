@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The kernel of Resize, compared with the reference kernel. A tap is an element that a result
+ * element reads. */
+
 #include "kernel-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (1200)
@@ -242,7 +245,7 @@ START_TEST (reference_bits_where_taps_go_back)
 }
 END_TEST
 
-/* The kernel family does not serve these kernel instances, so the reference kernel runs. */
+/* The fast kernel does not serve a Resize of float64. The reference kernel runs instead. */
 START_TEST (not_served)
 {
   CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_LINEAR, .sizes = CLEAVE_INTS (1, 6, 8) };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The kernel of RoiAlign, compared with the reference kernel. */
+
 #include "kernel-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (400)
@@ -46,7 +48,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* The kernel family does not serve these kernel instances, so the reference kernel runs. */
+/* The fast kernel does not serve a RoiAlign of float64. The reference kernel runs instead. */
 START_TEST (not_served)
 {
   const CleaveRoiAlignAttrs attrs = { .output_height = 2, .output_width = 2, .spatial_scale = 1 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The kernel of ScatterElements, compared with the reference kernel. A line is the elements along
+ * the axis. */
+
 #include "kernel-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (400)
@@ -50,7 +53,8 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* The kernel family does not serve these kernel instances, so the reference kernel runs. */
+/* The fast kernel does not serve a ScatterElements of float64, or without a reduction. The
+ * reference kernel runs instead. */
 START_TEST (not_served)
 {
   CleaveScatterAttrs attrs = { .reduction = CLEAVE_SCATTER_ADD };

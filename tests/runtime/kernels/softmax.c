@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The kernel of Softmax and LogSoftmax, compared with the reference kernel. A row is the elements
+ * along the axis. */
+
 #include "kernel-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (600)
@@ -63,7 +66,8 @@ END_TEST
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* The kernel family does not serve these kernel instances, so the reference kernel runs. */
+/* The fast kernel does not serve a Softmax of more than 4,096 strided elements or of float64, or a
+ * Hardmax. The reference kernel runs instead. */
 START_TEST (not_served)
 {
   CleaveAxisAttrs attrs = { .axis = 0 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Kernels of float32 that serve 16-bit floats in pieces: each piece is upcast, computed in float32
+ * and rounded. */
+
 #include "kernel-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (240)
@@ -252,7 +255,8 @@ START_TEST (pieces_do_not_overwrite_operands_of_others)
 }
 END_TEST
 
-/* The kernel family does not serve these kernel instances, so the reference kernel runs. */
+/* The fast kernel does not serve a Hardmax, or a Softmax of float64. The reference kernel runs
+ * instead. */
 START_TEST (not_served)
 {
   CleaveAxisAttrs attrs = { .axis = 0 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Compares the operations of word-vector.h with plain C. */
+
 #include "word-operations.h"
 
 #include <math.h>

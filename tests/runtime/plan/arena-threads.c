@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The pass over a placed arena that gives a thread memory that the same thread used before. */
+
 #include "../../../lib/runtime/plan/arena-threads.h"
 
 #include "run-help.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The placement of buffers in the arena. `bound` is the largest sum of bytes in use at one time,
+ * which no arena can be smaller than. */
+
 #include "../../../lib/runtime/plan/arena.h"
 #include "../../../lib/runtime/plan/arena-edges.h"
 #include "../../../lib/runtime/plan/arena-evict.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Vector clocks of a schedule (clocks.h): for each step, how many steps of each thread are done
+ * when the step begins. */
+
 #include "../../../lib/runtime/plan/clocks.h"
 
 #include "test.h"

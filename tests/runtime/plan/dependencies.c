@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Dependencies between the steps that write operands of a join. */
+
 #include "orders.h"
 #include "run-help.h"
 

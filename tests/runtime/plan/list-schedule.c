@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The list scheduler, on random tasks and on tasks whose schedule is known. A task has steps with
+ * costs and predecessors. */
+
 #include "../../../lib/runtime/plan/urgency.h"
 #include "../../../lib/runtime/plan/waits.h"
 

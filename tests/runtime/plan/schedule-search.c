@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The search among schedules, which balances the time of a run and its memory. */
+
 #include "../../../lib/runtime/plan/schedule-search.h"
 #include "../../../lib/runtime/plan/arena.h"
 #include "orders.h"

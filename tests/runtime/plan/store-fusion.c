@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The fusion of STORE steps, each of which copies a part of one value to an output. */
+
 #include "run-help.h"
 
 #include "../../../lib/runtime/program-private.h"
