@@ -125,9 +125,9 @@ cleave_attrs_free (const CleaveOp *op, gpointer attrs)
 
 /* The functions below compare and hash attribute structs. */
 
-/* Returns the bytes of a field's value, for kinds that can be compared as bytes. Sets `n` to their
- * number, or to G_MAXSIZE if the value is absent. Returns NULL for a type, ranges or a tensor.
- * Doubles are compared by their bits: 0 differs from -0, and a NaN equals itself. */
+/* Returns the bytes of a field's value, for kinds that can be compared as bytes. Sets `n` to the
+ * number of bytes, or to G_MAXSIZE if the value is absent. Returns NULL for a type, ranges or a
+ * tensor. Doubles are compared by their bits: 0 differs from -0, and a NaN equals itself. */
 static gconstpointer
 get_bytes (const CleaveAttr *attr, gconstpointer field, gsize *n)
 {
@@ -226,8 +226,8 @@ hash_ranges (guint hash, const GArray *ranges)
   return hash;
 }
 
-/* At most this many elements of a tensor are hashed, so that the hash of large weights takes little
- * time. Equality compares all elements. */
+/* The hash of a tensor reads at most this many elements, so that large weights take little time.
+ * cleave_attrs_equal() compares all elements. */
 #define N_HASHED 64
 
 static guint
@@ -301,7 +301,7 @@ cleave_attr_is_default (const CleaveAttr *attr, gconstpointer attrs)
     case CLEAVE_ATTR_ENUM:
       return *(const int *) field == (int) attr->fallback;
     case CLEAVE_ATTR_DOUBLE:
-      /* Compare bits, so that a NaN equals itself. */
+      /* Compare the bits of the doubles, so that a NaN equals itself. */
       /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
       return memcmp (field, &attr->fallback, sizeof (double)) == 0;
     case CLEAVE_ATTR_INTS:

@@ -183,7 +183,7 @@ CLEAVE_DEFINE_BOXED (CleaveNode, node, cleave_node_ref, cleave_node_unref)
 CLEAVE_DEFINE_BOXED (CleaveOperand, operand, cleave_operand_ref, cleave_operand_unref)
 CLEAVE_DEFINE_BOXED (CleaveResult, result, cleave_result_ref, cleave_result_unref)
 
-/* Serves as the copy function of a type whose values are static: returns the value itself. */
+/* Returns `op` itself: the copy function of a boxed type whose values are static. */
 static gpointer
 keep (gpointer op)
 {

@@ -9,8 +9,7 @@
 
 /* Makes an empty slice of an op with CLEAVE_OP_CROPS legal. In each dimension where the slice is
  * empty, the slice gets the nearest element of the operand. The slice also gets a negative clip
- * (CleaveSlice), which removes that element again. So the piece still reads only elements outside
- * of the operand. */
+ * (CleaveSlice), which removes that element again. So the piece still reads only padding. */
 static void
 read_nearest (CleaveSlice *slice, const CleaveShape *operand)
 {

@@ -24,8 +24,8 @@ cleave_copy_loops_move (CleaveCopyLoops *loops, guint from, guint to)
     }
 }
 
-/* Keeps the loops sorted by their step in `to`, the largest step first. So the copy writes memory
- * from begin to end, whatever the order of dimensions. */
+/* Inserts the loop by its step in `to`, behind all loops with larger steps. So the copy writes
+ * memory from begin to end, for any order of the calls. */
 void
 cleave_copy_loops_add (CleaveCopyLoops *loops, gint64 n, gint64 to_step, gint64 from_step)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs the two innermost loops of a copy (copy.h) that does not transpose. A row is an inner loop
- * that is contiguous on both sides. A line is an inner loop over single elements at equal
- * distances. */
+/* Runs the two innermost loops of a copy (copy.h) that does not transpose. A row is an innermost
+ * loop that is contiguous in `to` and in `from`. A line is an innermost loop over single elements
+ * at equal distances. */
 
 #include "copy.h"
 #include "row-copy.h"
@@ -135,7 +135,8 @@ fill_on (char *to, gint64 n, gint64 n_bytes)
 #define EVENS_2 0, 2
 /* Copies every second element, a vector at a time, and returns the number of elements copied. The
  * loads also read the elements between the copied ones, which are then dropped. Another thread may
- * be writing the dropped elements, which changes no result, so the thread sanitizer is off here. */
+ * be writing the dropped elements, which changes no result. So the thread sanitizer is off for this
+ * function. */
 #define DEFINE_EACH_SECOND(type, N)                                                                \
   __attribute__ ((no_sanitize ("thread"))) static gint64                                           \
   each_second_##type (char *to, const char *from, gint64 n)                                        \
@@ -191,9 +192,9 @@ copy_line (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 
     COPY_LINE (guint8)
 }
 
-/* If the inner loop is short (less than 8 iterations) and the loop around it is longer, a line runs
- * along the outer loop. A line then has at most LINE_PART iterations, so that its cache lines are
- * still in the cache for the next line. */
+/* If the innermost loop has less than 8 iterations and the loop around it has more, lines run along
+ * that outer loop. Such a line has at most LINE_PART iterations, so that its cache lines are still
+ * in the cache for the next line. */
 #define LINE_PART 512
 
 static void

@@ -329,8 +329,8 @@ DEFINE_NARROW (guint8, 16)
 DEFINE_NARROW (guint16, 8)
 DEFINE_NARROW (guint32, 4)
 
-/* Calls `function` for elements of `size` bytes. 8-byte elements are excluded:
- * cleave_copy_can_transpose() rejects them if a side is shorter than a block. */
+/* Calls `function` for elements of `size` bytes. 8-byte elements are excluded: for these elements,
+ * cleave_copy_can_transpose() rejects loops shorter than a block. */
 #define BY_SMALL_SIZE(size, function, ...)                                                         \
   do                                                                                               \
     if ((size) == 4)                                                                               \

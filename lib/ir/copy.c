@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Copies views at the speed of memory. A copy is a nest of loops (copy.h). The two innermost loops
- * decide how bytes are moved: as rows that are contiguous on both sides, as a transposition, or
- * element by element. */
+ * decide how bytes are moved: as rows that are contiguous in `to` and in `from`, as a
+ * transposition, or element by element. */
 
 #include "copy.h"
 
 #include <string.h>
 
-/* An outer loop with at least this many times the iterations of the second innermost loop takes
- * that loop's position. */
+/* An outer loop becomes the second innermost loop if it has at least this many times the iterations
+ * of the present second innermost loop. */
 #define MUCH_LONGER 4
 
 /* Returns the index of the loop that forms a transposition together with the innermost loop, or the
@@ -26,7 +26,7 @@ find_transposed (const CleaveCopyLoops *loops)
 }
 
 /* Makes the longest outer loop the second innermost if it is MUCH_LONGER times longer. One call
- * runs all iterations of the two innermost loops, so longer loops there save calls. */
+ * runs all iterations of the two innermost loops, so long innermost loops save calls. */
 static void
 lengthen_outer (CleaveCopyLoops *loops)
 {
@@ -126,7 +126,7 @@ cleave_view_stream (const CleaveView *to, const CleaveView *from)
 /* The functions below copy between two shapes. */
 
 /* The dimensions of one side (`to` or `from`) of a copy between two shapes. Dimensions that
- * continue each other in memory are merged into one. Loops are split off from the innermost
+ * continue each other in memory are merged into one. take() splits loops off from the innermost
  * dimension. */
 typedef struct
 {
@@ -287,7 +287,7 @@ stream_parts (const Rows *rows, guint n, gint64 n_rows)
 }
 
 /* At most this many parts are copied together, since an array on the stack holds their rows.
- * Further parts are copied after them. */
+ * Further parts are copied in further calls. */
 #define MAX_PARTS 64
 
 static gboolean

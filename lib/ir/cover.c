@@ -4,7 +4,7 @@
 
 #include "range.h"
 
-/* A range that may be uncovered. No element of it is in ranges[0] … ranges[next - 1]. */
+/* A range that may be uncovered: ranges[0] … ranges[next - 1] contain none of its elements. */
 typedef struct
 {
   CleaveRange range;
@@ -54,8 +54,8 @@ cover_by_subtracting (const CleaveRange *ranges,
   return TRUE;
 }
 
-/* Returns the different spans that the ranges have in dimension `d`, in order. Each must begin
- * where the span before it ends, and together they must cover `whole`; otherwise returns NULL. */
+/* Returns the different spans that the ranges have in dimension `d`, in order. Returns NULL unless
+ * each span begins where the span before it ends, and all spans together cover `whole`. */
 static GArray *
 find_cuts (const CleaveRange *ranges, guint n_ranges, guint d, const CleaveRange *whole)
 {
@@ -120,13 +120,13 @@ is_grid (const CleaveRange *ranges, guint n_ranges, const CleaveRange *whole)
  * cleave_ranges_cover:
  * @ranges: (array length=n_ranges): ranges inside @whole; they may overlap
  * @n_ranges: number of ranges
- * @whole: the range that they should cover
+ * @whole: the range that @ranges should cover
  * @missing: (out) (optional): if the ranges do not cover @whole, a range in @whole that does not
  * overlap any of the ranges
  *
  * Checks that every element of @whole is in at least one range. If the ranges are a grid, this
- * takes O(n log n). Otherwise the ranges are subtracted from @whole, in O(n) for each part of
- * @whole that is uncovered in between.
+ * takes O(n log n). Otherwise the ranges are subtracted from @whole one by one, in O(n) for each
+ * part of @whole that is left.
  *
  * Returns: whether the ranges cover @whole
  *

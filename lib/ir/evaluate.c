@@ -10,7 +10,8 @@
 #include "graph-private.h"
 #include "node-queries.h"
 
-/* Folding a node may add at most this many bytes to a file: about the size of the node there. */
+/* Folding a node may add at most this many bytes to a model's file: about the bytes that the node
+ * itself takes in the file. */
 #define LITTLE 1024
 
 /* The functions below make results that share the bytes of operand 0. */
@@ -43,7 +44,7 @@ find_box (const CleaveCall *call, guint result, CleaveRange *range)
          cleave_shape_equal (&shape, &call->results[result].shape);
 }
 
-/* Returns a tensor with the bytes of the operand and another shape. */
+/* Returns a tensor of type `type` that shares the bytes of the operand. */
 static CleaveTensor *
 share_bytes (CleaveTensor *operand, const CleaveTensorType *type, GError **error)
 {
@@ -65,7 +66,7 @@ is_same_bytes (const CleaveCall *call, CleaveTensor *operand)
 }
 
 /* Returns a result that shares the bytes of operand 0. Returns NULL without an error if the op does
- * not allow that, and NULL with an error if there is no memory. */
+ * not allow sharing, and NULL with an error if there is no memory. */
 static CleaveTensor *
 share (const CleaveCall *call, CleaveTensor *operand, guint result, GError **error)
 {

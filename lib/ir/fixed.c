@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Walks and copies fixed nodes without recursion, since a chain of them can be long. */
+/* Walks and copies fixed nodes. Uses no recursion, since a chain of fixed nodes can be long. */
 
 #include "fixed.h"
 

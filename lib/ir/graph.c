@@ -306,7 +306,8 @@ cleave_graph_add (CleaveGraph *graph,
   return cleave_graph_add_checked (graph, op, name, operands, n_operands, results, n_results, copy);
 }
 
-/* Returns whether an input has this name: the name of its value, or else of its node. */
+/* Returns whether an input of the graph has this name. The name of an input is the name of its
+ * value or, if the value has none, of its node. */
 static gboolean
 has_input (const CleaveGraph *graph, const char *name)
 {

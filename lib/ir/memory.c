@@ -74,8 +74,8 @@ cleave_memory_free_shared (gpointer memory, gint64 n_bytes, int fd)
 #define POPULATE MADV_NORMAL
 #endif
 
-/* Smaller blocks, in bytes, are not populated: the system call costs as much as the page faults
- * that it saves. */
+/* Blocks of less than this many bytes are not populated: the system call would cost as much as the
+ * page faults that it saves. */
 #define LARGE (128 << 10)
 
 void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Settles and compares the bits of NaNs, for each float type. */
+/* Replaces NaNs by one NaN, and compares elements with NaNs, for each float type. */
 
 #include "nan.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Suggests names for misspelled ones, and finds the node that a user named. Names are near if their
- * edit distance is small. */
+/* Suggests the nearest name for a misspelled name, and finds the node that a user named. Names are
+ * near if their edit distance is small. */
 
 #include <cleave/cleave-languages.h>
 
@@ -10,7 +10,7 @@
 #include "error.h"
 #include "graph-private.h"
 
-/* Longer names, in bytes, are not compared: the time is quadratic in the length. */
+/* Names of more than this many bytes are not compared: the time is quadratic in the length. */
 #define MAX_LENGTH 255
 
 /* Returns the edit distance of two names: the number of insertions, deletions, replacements, and
@@ -46,7 +46,7 @@ count_edits (const char *a, const char *b, guint most)
 }
 
 /* Returns the largest edit distance at which a name is suggested for `text`: one for each three
- * letters, but at least one. A user probably did not mean a name that differs more. */
+ * letters, but at least one. A user probably did not mean a name with a larger distance. */
 static guint
 get_most (const char *text)
 {

@@ -152,8 +152,8 @@ cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
 
   if (operand->result == result)
     return;
-  /* Read both flags before the operand is detached: without the operand, nodes that depend on it
-   * may be fixed for a moment. */
+  /* Read both flags before the operand is detached: without the operand, nodes that depend on this
+   * node may be fixed for a moment. */
   is_variable = !cleave_node_is_fixed (result->node);
   was_fixed = operand->node != NULL && cleave_node_is_fixed (operand->node);
   cleave_operand_detach (operand);

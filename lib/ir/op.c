@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Helpers for op records, and questions about a call (CleaveCall): shapes, slices, views, work. */
+/* Helpers for op records, and properties of a call (CleaveCall): shapes, slices, views, work. */
 
 #include "op.h"
 
@@ -182,8 +182,9 @@ cleave_call_slice (const CleaveCall *call, guint operand, const CleaveRange *chu
   return cleave_slice_map (map, chunk, &call->operands[operand].shape);
 }
 
-/* Returns whether strides can express the result as a view. Each dimension of operand 0 must have
- * extent 1, or be a dimension of the result, perhaps with a positive step. */
+/* Returns whether strides can express the result as a view. A dimension of operand 0 must have
+ * extent 1, or correspond to a dimension of the result, element by element or with a positive
+ * step. */
 static gboolean
 is_by_strides (const CleaveCall *call)
 {

@@ -17,9 +17,9 @@ typedef enum {
 } RowOrder;
 
 /* Returns the order in which the kernel of a call reads and writes rows. The kernels for bytes and
- * for 16-bit floats copy operand rows to scratch before they write. A group of nodes (compute is
- * NULL) has no kernel of its own, and also copies operand rows to scratch. If the runtime chooses
- * another kernel, the runtime ensures that the result is the same. */
+ * for 16-bit floats copy operand rows to scratch before they write. A quantized group (compute is
+ * NULL) has no reference kernel; it also copies operand rows to scratch. If the runtime chooses a
+ * kernel with another order, the step computes the result in scratch memory and copies it. */
 static RowOrder
 find_row_order (const CleaveCall *call)
 {

@@ -16,8 +16,8 @@
 struct _CleavePool
 {
   GPtrArray *blocks;
-  char *free;   /* free bytes of the last block */
-  gsize n_free; /* number of free bytes */
+  char *free;   /* first free byte of the last block */
+  gsize n_free; /* number of free bytes from `free` on */
 };
 
 CleavePool *

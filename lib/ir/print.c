@@ -7,7 +7,7 @@
 #include "literal.h"
 #include "topology.h"
 
-/* Returns all nodes in topological order. If there is a cycle, returns them in the order of
+/* Returns all nodes in topological order. If there is a cycle, returns the nodes in the order of
  * building, so that a broken graph can be printed, too. */
 static GPtrArray *
 list_nodes (const CleaveGraph *graph)

@@ -18,7 +18,7 @@
  * allocated with malloc(). */
 #define UNIT 16
 #define MAX_UNITS 32
-/* Items of at most this many units, mostly names, have blocks of their own, so that a walk over all
+/* Items of at most this many units, mostly names, are in separate blocks, so that a walk over all
  * nodes does not load names into the cache. */
 #define NAME_UNITS 4
 /* Offset of the first item of a block, aligned to a cache line of 64 bytes. Most nodes take 256

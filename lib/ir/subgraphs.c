@@ -25,10 +25,10 @@ typedef struct
   gboolean *in_use; /* indexed by node id: whether the node depends on an input, and an output
                      * depends on the node */
   gint *position;   /* indexed by node id: the position of the node; NONE if it is not in `work` */
-  gint *next; /* indexed by node id: smallest position of the work that reads the node, directly
-               * or through views and joins; G_MAXINT: none */
-  gint *prev; /* indexed by node id: largest position of the work that the node reads, directly
-               * or through views and joins; NONE: none */
+  gint *next; /* indexed by node id: smallest position of the work that reads the node, directly or
+               * through views and joins; G_MAXINT: no work reads it */
+  gint *prev; /* indexed by node id: largest position of the work that the node reads, directly or
+               * through views and joins; NONE: it reads no work */
   gboolean *alone; /* indexed by position: whether the node is alone */
   gboolean *out;   /* indexed by node id: whether the node is removed before components are found */
   guint *component;
@@ -114,7 +114,7 @@ find_work (Analysis *a)
 }
 
 /* Returns the smallest position of the nodes of the work that read a node, directly or through
- * views and joins; G_MAXINT: none. */
+ * views and joins; G_MAXINT if no work reads the node. */
 static gint
 find_next (const Analysis *a, const CleaveNode *node)
 {
@@ -132,7 +132,7 @@ find_next (const Analysis *a, const CleaveNode *node)
 }
 
 /* Returns the largest position of the nodes of the work that a node reads, directly or through
- * views and joins; NONE: none. */
+ * views and joins; NONE if the node reads no work. */
 static gint
 find_prev (const Analysis *a, const CleaveNode *node)
 {
@@ -166,9 +166,9 @@ find_neighbors (Analysis *a)
     }
 }
 
-/* Finds the positions that are alone: no edge of the work leads past them. The successors of work
- * before position k are then at k or before, so that all paths lead to k. The predecessors of work
- * after k are at k or after, so that all paths come from k. */
+/* Sets `alone` of each position that no edge of the work passes. If k is such a position, all
+ * successors of work before k are at k or before, so all paths lead to k. All predecessors of work
+ * after k are at k or after, so all paths come from k. */
 static void
 find_alone (Analysis *a)
 {
@@ -186,8 +186,9 @@ find_alone (Analysis *a)
     }
 }
 
-/* Returns the only operand of a join that is not a view. This operand is a piece, to which the join
- * adds rows of neighbors, which are views. Returns NULL if several operands are not views. */
+/* Returns the only operand of a join that is not a view. This operand is a piece. The other
+ * operands are views: rows of neighbors, which the join adds to the piece. Returns NULL if several
+ * operands are not views. */
 static CleaveNode *
 find_own_operand (const CleaveNode *join)
 {
@@ -275,9 +276,9 @@ skip_views (const CleaveNode *node)
 }
 
 /* Returns the piece to which a join adds rows: the operand that no earlier work reads. The other
- * operands are rows of neighboring pieces. If earlier work reads all operands, returns the last of
- * them in the order of work and sets `is_new` to FALSE. Returns NULL if several operands are new,
- * as in the join of a whole value. */
+ * operands are rows of neighboring pieces. If earlier work reads all operands, returns the last
+ * operand in the order of work, and sets `is_new` to FALSE. Returns NULL if there are several
+ * operands that no earlier work reads, as in the join of a whole value. */
 static const CleaveNode *
 find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
 {
@@ -303,8 +304,8 @@ find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
   return latest;
 }
 
-/* Returns the component that a join adds rows to; G_MAXUINT: none. If the join was removed, this is
- * the component of the first node of the work that reads the join. */
+/* Returns the component to which a join adds rows; G_MAXUINT if there is none. For a join that was
+ * removed, returns the component of the first node of the work that reads the join. */
 static guint
 find_joined (const Analysis *a, const CleaveNode *join)
 {
@@ -315,9 +316,9 @@ find_joined (const Analysis *a, const CleaveNode *join)
   return next == G_MAXINT ? G_MAXUINT : a->component[((CleaveNode *) a->work->pdata[next])->id];
 }
 
-/* Unites the component that a removed join adds rows to with the component of the piece that the
- * join extends. Such a join reads whole pieces instead of views, if the next strip needs all rows
- * of a strip. */
+/* Unites the components that a removed join connects: the component of the piece to which the join
+ * adds rows, and the component that reads the join. A join of this kind reads whole pieces instead
+ * of views if the next strip needs all rows of a strip. */
 static void
 unite_joined (Analysis *a)
 {
@@ -355,7 +356,7 @@ is_handover (const Analysis *a, const CleaveNode *join)
 }
 
 /* Returns pairs of components, each packed into a guint64: a join hands rows of the first component
- * to the second one. */
+ * to the second component. */
 static GArray *
 list_handovers (Analysis *a)
 {
@@ -448,8 +449,8 @@ number_components (Analysis *a, gboolean all, guint *number)
   return n;
 }
 
-/* Returns the subgraph that contains all users of a node, or G_MAXUINT if they are in several or
- * none. */
+/* Returns the subgraph that contains all users of a node, or G_MAXUINT if no single subgraph
+ * contains all users. */
 static guint
 find_common_user (const CleaveNode *node, const guint *subgraph)
 {

@@ -6,7 +6,8 @@
 #include "deferred-tensor.h"
 #include "nan.h"
 
-/* Compares two views of the same shape. Each memcmp() compares a run that is contiguous in both. */
+/* Returns whether two views of the same shape have equal elements. Each memcmp() compares a run
+ * that is contiguous in both views. */
 static gboolean
 are_equal (const CleaveView *a, const CleaveView *b)
 {
@@ -39,8 +40,8 @@ are_equal (const CleaveView *a, const CleaveView *b)
   return TRUE;
 }
 
-/* Compares tensors whose elements need 4 bits, without unpacking them. The number of elements must
- * be even. */
+/* Returns whether two tensors whose elements need 4 bits are equal, without unpacking the tensors.
+ * The number of elements must be even. */
 static gboolean
 are_packed_equal (const CleaveTensor *a, const CleaveTensor *b)
 {

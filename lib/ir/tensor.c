@@ -15,8 +15,7 @@
 #include "range.h"
 #include "view.h"
 
-/* The elements of a deferred tensor (deferred-tensor.h), which are computed when they are first
- * read. */
+/* The elements of a deferred tensor (deferred-tensor.h), which are computed at their first use. */
 typedef struct
 {
   gsize is_filled; /* nonzero once the elements are computed; for g_once_init_enter() */

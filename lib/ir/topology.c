@@ -157,8 +157,8 @@ release_users (const CleaveNode *node, guint *missing, GArray *ready)
 
 /* The functions below make error messages for cycles. */
 
-/* Returns a producer of the node that the order lacks: the producer is in a cycle or depends on
- * one. */
+/* Returns a producer of the node that the order lacks: the producer is in a cycle, or depends on a
+ * cycle. */
 static CleaveNode *
 step_back (const CleaveNode *node, const guint *missing)
 {
@@ -182,7 +182,7 @@ find_missing (const CleaveGraph *graph, const guint *missing)
   return node;
 }
 
-/* Returns the nodes of a cycle, each followed by the node that it reads. */
+/* Returns the nodes of a cycle. Each node is followed by a producer that it reads. */
 static GPtrArray *
 find_cycle (const CleaveGraph *graph, const guint *missing)
 {

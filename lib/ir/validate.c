@@ -34,7 +34,7 @@ check_operands (const CleaveNode *node, GError **error)
 }
 
 /* Checks that the uses of each result are linked in both directions and read this result, and that
- * n_uses is their number. */
+ * n_uses is the number of uses. */
 static gboolean
 check_uses (const CleaveNode *node, GError **error)
 {
@@ -144,8 +144,8 @@ check_borders (const CleaveGraph *graph, GError **error)
   return TRUE;
 }
 
-/* Checks that each operand is in the list of uses of the result that it reads, once. check_uses()
- * has shown that each listed use reads that result, so it is enough to compare the numbers of
+/* Checks that each operand is listed once among the uses of the result that it reads. check_uses()
+ * has shown that each listed use reads its result, so it is enough to compare the numbers of
  * operands and uses. */
 static gboolean
 check_all_listed (const CleaveGraph *graph, GError **error)

@@ -11,7 +11,7 @@
 #include "materialized.h"
 #include "order-facts.h"
 
-/* Flags of ops whose results are views of operand 0, except in few cases. */
+/* The flags of ops whose results are views of operand 0, if strides can express the result. */
 #define LIES_IN_OPERAND (CLEAVE_OP_VIEW | CLEAVE_OP_BROADCAST)
 
 /* Sets a location, with a copy of its strides. Consecutive locations with equal strides share one
@@ -56,7 +56,7 @@ find_alias (const CleaveStorage *storage,
 }
 
 /* Sets the location of a result of a VIEW or BROADCAST op. Returns FALSE if the result cannot be a
- * view, as for a Slice that runs backwards. */
+ * view: for example, the result of a Slice with a negative step. */
 static gboolean
 lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assignment)
 {
@@ -77,8 +77,8 @@ lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assi
 }
 
 /* Returns whether a join needs no copy and no memory: its operands are views of one value, and each
- * view is at the offset where the join needs it. Sets `location`. An example is a Reshape that was
- * cut into pieces and whose result is also read whole. */
+ * view already is at the offset that the join gives it. Sets `location` to the location of the
+ * join. For example, a Reshape was cut into pieces, and another node reads its whole result. */
 static gboolean
 find_joined (const CleaveStorage *storage,
              const CleaveNode *node,
@@ -216,9 +216,9 @@ find_first_assignments (CleaveStorage *storage, const CleaveGraph *graph)
     }
 }
 
-/* Does the first walk. If another CleaveStorage of the same order has done this walk, copies the
- * result. Saves the result for later storages only if the graph has joins, since buffers.c makes
- * few storages of a graph without joins. */
+/* Does the first walk. If another CleaveStorage of the same order has done this walk, copies its
+ * assignments. Saves the assignments for later storages only if the graph has joins, since
+ * buffers.c makes few storages of a graph without joins. */
 static void
 begin_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {

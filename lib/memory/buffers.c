@@ -13,14 +13,15 @@
 /* If staging does not lower the peak to at most this fraction of the old peak, the search undoes
  * the staging. */
 #define WORTH_COPIES 0.95
-/* At most this many rounds of staging. Without the first round, 11 of 480 random graphs take up to
- * 15 % more memory. A second round lowered the peak of no graph. */
+/* Stage operands in at most this many rounds. Without the first round, 11 of 480 random graphs take
+ * up to 15 % more memory. A second round lowered the peak of none of these graphs. */
 #define MAX_ROUNDS 3
-/* At most this many rounds of overlays. The search ends at the first round that does not lower the
- * peak. Networks for microcontrollers have two peaks that overlays lower. */
+/* Overlay results in at most this many rounds. The search ends at the first round that does not
+ * lower the peak. Networks for microcontrollers have two peaks that overlays lower. */
 #define MAX_OVERLAYS 8
 
-/* The values that are staged, and the nodes whose results overlay operands; NULL: none. */
+/* The values that are staged (`staged`), and the nodes whose results overlay operands (`overlaid`);
+ * NULL: there are none. */
 typedef struct
 {
   gboolean *staged, *overlaid;
@@ -79,8 +80,9 @@ has_materialized (const CleaveStorage *storage)
   return FALSE;
 }
 
-/* Assigns buffers twice, with all views as views, and with some views as copies. Returns the second
- * assignment if its peak is lower. Skips it if the first peak exceeds `cutoff` bytes. */
+/* Assigns buffers twice: first without copies of views, then with materialized views. Returns the
+ * assignment with the lower peak. Skips the second assignment if the first peak exceeds `cutoff`
+ * bytes. */
 static CleaveStorage *
 choose_views (const CleaveGraph *graph, CleaveOrderFacts *facts, gint64 cutoff)
 {
@@ -116,7 +118,7 @@ find_choices_at_peak (const CleaveStorage *storage, ChoiceKind kind, Choices *ch
 
 /* Sets `enough` to the largest peak, in bytes, at which an assignment with more staged operands or
  * overlays is worth its cost. Returns FALSE if a lower bound shows that the assignment cannot reach
- * this peak. The bound avoids three of four useless assignments. */
+ * this peak. The bound avoids three quarters of the useless assignments. */
 static gboolean
 is_worth (const CleaveStorage *best,
           ChoiceKind kind,

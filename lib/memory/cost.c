@@ -118,9 +118,9 @@ cleave_cost_is_in_bytes (const CleaveNode *node)
   return cleave_node_is_fixed (node->operands[1].result->node);
 }
 
-/* Returns the time in which a sequence rereads its weights in every step, as a number of
- * multiply-adds: reading one weight takes as long as one multiply-add. An LSTM of 256 units reaches
- * 48 GFLOP/s with a batch of one, 78 with two, 98 with four. */
+/* Returns the number of multiply-adds that take as long as the rereading of the weights in every
+ * step of a sequence: one multiply-add for each weight. An LSTM of 256 units reaches 48 GFLOP/s
+ * with a batch of one, 78 with two, 98 with four. */
 static double
 count_idle_macs (const CleaveNode *node)
 {
@@ -134,8 +134,8 @@ count_idle_macs (const CleaveNode *node)
   for (guint i = 1; i < node->n_operands; i++)
     {
       const CleaveResult *w = node->operands[i].result;
-      gboolean is_ahead = FALSE; /* TRUE: `w` multiplies inputs but not the state, so a run reads
-                                  * `w` once for many steps */
+      gboolean is_ahead = FALSE; /* whether the operand `w` multiplies inputs but not the state: a
+                                  * run then reads `w` once for many steps */
 
       for (guint k = 0; k < CLEAVE_MAX_AHEAD; k++)
         is_ahead |= sequence.ahead_operands[k] == i;

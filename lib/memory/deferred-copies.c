@@ -7,9 +7,9 @@
 
 #include "../ir/memory.h"
 
-/* Staging. An operand of a join is written straight into the join's buffer, which must exist from
- * then on. If the other operands are computed much later, most of that buffer is unused while
- * memory use is at its peak:
+/* Staging. Without staging, an operand of a join is written straight into the join's buffer, which
+ * must exist from then on. If the other operands are computed much later, most of that buffer is
+ * unused while memory use is at its peak:
  *
  *    part ── peak ── join (much larger)
  *
@@ -75,7 +75,7 @@ find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
 }
 
 /* Follows a value through the ops that overwrite it, until step `peak` has run or a result is no
- * longer small. Returns the index of the last small value, which is the value to stage. */
+ * small part of its join. Returns the index of the last small value: the value to stage. */
 static guint
 find_latest (const CleaveStorage *storage, guint value, guint peak)
 {
@@ -93,8 +93,8 @@ find_latest (const CleaveStorage *storage, guint value, guint peak)
   return (guint) (assignment - storage->assignments);
 }
 
-/* The longest wait of a join: the longest time, in steps, from one step that completes an operand
- * of the join to the next step that does so. */
+/* The longest wait of a join. A wait is the time, in steps, from a step that completes an operand
+ * of the join to the next step that completes an operand. */
 typedef struct
 {
   guint last;          /* last step, of the operands visited so far, that completes an operand */
@@ -167,9 +167,9 @@ find_longest (Waiting *waiting)
     }
 }
 
-/* Returns a step near the memory peak in the longest wait of the join in a buffer; CLEAVE_NEVER:
- * there is none, or staging cannot help. Staging would store operands twice if the time from the
- * wait to the complete join is longer than the wait and has a step near the peak. */
+/* Returns a step near the peak in the longest wait of the join in a buffer; CLEAVE_NEVER: there is
+ * none, or staging cannot help. From the wait to the complete join, staged operands are stored
+ * twice: staging cannot help if this time is longer than the wait and has such a step. */
 static guint
 find_peak (const Waiting *waiting, guint buffer)
 {
@@ -298,10 +298,10 @@ cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged)
 }
 
 /* Sliding windows: joins of consecutive strips of an image, which share operands with their
- * neighbors. An operand is stored in the last window that reads it, so the buffer of that window
- * exists from the first such operand on. If a window is four strips long, four buffers exist at the
- * same time. If all operands are staged, each operand exists once and only one window exists whole,
- * at the cost of one more copy of each operand. */
+ * neighbors. An operand is stored in the buffer of the last window that reads it, so this buffer
+ * exists from the first of its operands on. If a window is four strips long, four buffers exist at
+ * the same time. If all operands are staged, each operand exists once and only one window exists
+ * whole, at the cost of one more copy of each operand. */
 
 static gboolean
 is_join (const CleaveNode *node)
@@ -339,8 +339,8 @@ note_in_windows (const CleaveStorage *storage, const CleaveResult *value, gboole
   return TRUE;
 }
 
-/* Marks all operands that windows share. A single operand that is not staged would keep its
- * window's buffer in memory, so that the peak would not fall. */
+/* Marks all operands that several windows (joins) share. If a single shared operand were not
+ * staged, the buffer of its window would stay in memory, and the peak would not fall. */
 gboolean
 cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
 {
@@ -364,7 +364,7 @@ cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
 }
 
 /* Subtracts the bytes of a value's buffer from the live bytes, unless an earlier call has
- * subtracted this buffer. `change`, indexed by step: the change of the live bytes at the step. */
+ * subtracted this buffer. change[step] is the difference to the step before. */
 static void
 leave_out (const CleaveStorage *storage, guint value, gboolean *left_out, gint64 *change)
 {

@@ -7,8 +7,8 @@
 #include "materialized.h"
 #include "order-facts.h"
 
-/* A node, and the position after which it should run. For a node that does not move, this is its
- * own position. */
+/* A slot: a node, and the position after which the node should run. For a node that does not move,
+ * this is its own position. */
 typedef struct
 {
   CleaveNode *node;
@@ -23,8 +23,8 @@ compare_slots (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Returns the nodes sorted by the positions of their slots. The sort is stable: a moved node still
- * follows its operands. */
+/* Returns the nodes sorted by the positions `at` of their slots. The sort is stable: a moved node
+ * still follows its operands. */
 static GPtrArray *
 sort (GArray *slots)
 {
@@ -36,7 +36,8 @@ sort (GArray *slots)
   return order;
 }
 
-/* Returns the slot of a node. `slots` is indexed by the node's position in `storage`. */
+/* Returns the Slot of a node. `slots` is indexed by the position of the node in the order of
+ * `storage`. */
 static Slot *
 slot_of (const GArray *slots, const CleaveStorage *storage, const CleaveNode *node)
 {
@@ -144,7 +145,7 @@ buffer_ends_init (BufferEnds *buffer_ends, const CleaveStorage *storage)
 }
 
 /* Returns the position after which all operands of a node exist, and all buffers to which the node
- * writes. Takes earlier moves into account. */
+ * writes. Considers the nodes that `slots` has already moved. */
 static guint
 find_earliest (const CleaveNode *node,
                const CleaveStorage *storage,
@@ -244,7 +245,7 @@ cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage)
   return changed ? sort (slots) : NULL;
 }
 
-/* Delay copies by at most this many nodes. */
+/* Delay the copies of carried rows by at most this many nodes. */
 #define MAX_DELAY 8
 
 /* Bytes in use, indexed by position. `during`: while the node at this position runs; `after`:
@@ -333,7 +334,7 @@ find_group (const CleaveStorage *storage,
 }
 
 /* Returns the position after which the group should run to give the lowest peak. A later position
- * helps if values that are computed in the meantime are freed there. */
+ * lowers the peak if values that are computed in the meantime are freed before it. */
 static guint
 find_delay (const CarriedGroup *group, const Levels *levels)
 {
@@ -384,8 +385,8 @@ cleave_order_delay_carried (const GPtrArray *order, const CleaveStorage *storage
       at = find_delay (&group, &levels);
       for (; i < group.end; i++)
         g_array_index (slots, Slot, i).at =
-            MAX (2 * at + 1, 2 * i); /* slots count half positions: 2 * at + 1 is right after node
-                                      * `at` */
+            MAX (2 * at + 1, 2 * i); /* slots count half positions: 2 * at + 1 is right after the
+                                      * node at position `at` */
       for (; i <= at; i++)
         {
           levels.during[i] += group.n_whole - group.n_carried;

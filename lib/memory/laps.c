@@ -40,17 +40,19 @@ typedef struct
   gboolean writes;
 } Access;
 
-/* A buffer that may take part in laps. After a lap moves buffer x into buffer y, y also
+/* A buffer that may take part in laps. After a lap has moved buffer x into buffer y, y also
  * contains the bytes and the accesses of x. */
 typedef struct
 {
   guint buffer;
-  GArray *accesses; /* Access: the bytes of this memory that steps read or write, sorted by step */
+  GArray *accesses; /* Access: the bytes of this buffer that steps read or write, sorted by step */
   gint64 n_bytes;
   guint first, last;
-  gboolean is_bound; /* an input or output, which a lap makes the run copy (io-bindings.c) */
-  guint over; /* index of the lap buffer into which a lap moved this one; CLEAVE_NEVER: not moved */
-  gint64 shift; /* offset of this buffer in the buffer `over`, in bytes */
+  gboolean is_bound; /* whether it holds an input or output, which each run must copy because of a
+                      * lap (io-bindings.c) */
+  guint over;        /* index of the LapBuffer into which a lap moved this buffer; CLEAVE_NEVER: not
+                      * moved */
+  gint64 shift;      /* offset of this buffer in the buffer `over`, in bytes */
 } LapBuffer;
 
 /* The state of one search for laps. In a chain of laps, each lap enlarges the buffer that the next
@@ -65,7 +67,8 @@ typedef struct
   GArray *edges;    /* CleaveLapEdge: pairs of steps that must run in this order because of laps */
   GArray *buffers;  /* LapBuffer: the buffers that may take part in laps, by their first step */
   guint *index_of;  /* indexed by buffer: index in `buffers`, or CLEAVE_NEVER */
-  GArray *alive;    /* guint: indices of buffers that are in use and were not moved */
+  GArray *alive;    /* guint: indices in `buffers` of the buffers that are in use and that no lap
+                     * has moved */
   const CleaveStep *step;
   guint at;
 } LapSearch;
@@ -218,8 +221,9 @@ count_both (const LapBuffer *x, const LapBuffer *y, gint64 shift)
   return MAX (y->n_bytes, shift + x->n_bytes);
 }
 
-/* Returns whether the lap lowers memory use while both x and y exist. While only one of them
- * exists, the shared buffer is larger than that one; this must not create an equally high peak. */
+/* Returns whether a lap of y over x lowers memory use while both buffers exist. While only x or
+ * only y exists, the shared buffer takes more memory than that buffer alone; this must not create
+ * an equally high peak. */
 static gboolean
 is_gain (const LapSearch *l, const LapBuffer *x, const LapBuffer *y, gint64 shift)
 {
@@ -245,7 +249,7 @@ add_edge (GArray *edges, guint before, guint after)
     g_array_append_val (edges, edge);
 }
 
-/* Makes each step that writes y wait for all earlier steps that touch x. */
+/* Adds edges that make each step that writes y wait for all earlier steps that read or write x. */
 static void
 add_edges (GArray *edges, const LapBuffer *x, const LapBuffer *y)
 {
@@ -311,8 +315,8 @@ overlay_buffer (LapSearch *l, guint under, guint over, gint64 shift)
   y->first = x->first;
 }
 
-/* Moves the dying buffer whose lap saves most memory into the buffer with index `over`. Does
- * nothing if no lap saves memory. */
+/* Finds the dying buffer whose lap saves most memory, and moves it into the buffer with index
+ * `over`. Does nothing if no lap saves memory. */
 static void
 overlay_best (LapSearch *l, guint over)
 {

@@ -8,15 +8,16 @@
  * linear. */
 #define MAX_READERS 16
 
-/* The copies of views of one value may take at most this many times the bytes of the value;
- * otherwise no view is copied. Tiles copy some rows more than once: with 1, a video network needs 6
- * % more memory. Without a limit, a U-net needs 5 % more, and the cost volume of stereo matching is
- * copied ten times. */
+/* The copies of the views of one value may take at most this many times the bytes of the value. If
+ * they would take more, no view is copied. Tiles copy some rows more than once: with 1, a video
+ * network needs 6 % more memory. Without a limit, a U-net needs 5 % more, and the cost volume of
+ * stereo matching is copied ten times. */
 #define MAX_COPIED 2
 
-/* Returns the position of the last node that reads a value through its reader `node`. A join may
- * store the value: then returns the position of the join's last reader, or CLEAVE_NEVER if the join
- * has more than MAX_READERS readers. For any other `node`, returns its position. */
+/* Returns the last position at which the reader `node` of a value needs the value in memory. For a
+ * join, whose buffer may contain the value, this is the position of the join's last reader;
+ * CLEAVE_NEVER if the join has more than MAX_READERS readers. For any other node, this is its own
+ * position. */
 static guint
 last_reader (const guint *position, const CleaveNode *node)
 {
@@ -42,8 +43,8 @@ cleave_storage_is_for_joins (const CleaveNode *view)
   return view->results[0].n_uses > 0;
 }
 
-/* Returns the position after which only joins read a value, through views. CLEAVE_NEVER if copies
- * of all these views would take too many bytes. */
+/* Returns the position after which only joins read a value, each through a view. Returns
+ * CLEAVE_NEVER if copies of all these views would take too many bytes (MAX_COPIED). */
 static guint
 find_joins_only (const guint *position, const CleaveResult *x)
 {

@@ -72,7 +72,7 @@ typedef struct
   CleaveMemoryOrder *orders;
   GPtrArray *queue; /* CleaveResult: values whose memory order is known, but not yet propagated to
                      * adjacent nodes */
-  GPtrArray *uses;  /* CleaveOperand: uses of the value whose memory order is propagated now */
+  GPtrArray *uses;  /* CleaveOperand: uses of the value whose memory order is being propagated */
 } Spread;
 
 static CleaveMemoryOrder *
@@ -182,9 +182,9 @@ keeps_dims (const CleaveShape *x, const CleaveShape *y)
   return i == y->rank;
 }
 
-/* Returns the memory order of a Reshape's value of shape `to`, if its value of shape `from` has the
- * memory order `order`. Dimensions of extent 1 become outermost, so that values stacked along them
- * stay contiguous. */
+/* Converts a memory order across a Reshape: returns the memory order of the value of shape `to`, if
+ * the value of shape `from` has the memory order `order`. Dimensions of extent 1 become outermost,
+ * so that values stacked along these dimensions stay contiguous. */
 static CleaveMemoryOrder
 past_reshape (CleaveMemoryOrder order, const CleaveShape *from, const CleaveShape *to)
 {
@@ -209,8 +209,8 @@ past_reshape (CleaveMemoryOrder order, const CleaveShape *from, const CleaveShap
   return make_order (dims, to->rank);
 }
 
-/* Passes the memory order of `from` to `to`. One of them is the operand of a Reshape, the other its
- * result. */
+/* Passes the memory order of `from` to `to`: from the operand of a Reshape to its result, or
+ * back. */
 static void
 pass_reshape (Spread *spread, const CleaveNode *node, CleaveResult *from, CleaveResult *to)
 {
@@ -285,8 +285,8 @@ is_product (const CleaveResult *x)
   return node->op->macs != NULL && node->op->layout == NULL && x->n_uses == 1;
 }
 
-/* Returns whether a value is a product, or a join of products, with a single reader. The kernel of
- * such a product can write its rows with any strides. */
+/* Returns whether a value is a product, or a join of products, with a single reader. Kernels of
+ * products can write rows with any strides. */
 static gboolean
 has_free_rows (const CleaveResult *x)
 {
@@ -300,11 +300,11 @@ has_free_rows (const CleaveResult *x)
   return node->n_operands > 0;
 }
 
-/* Follow at most this many views between a product and its row-major reader. */
+/* Follow at most this many views from a product to the node that reads it in row-major order. */
 #define MAX_VIEWS 4
 
-/* If `node` reads a transposed product in row-major order, sets the memory order of the product so
- * that its kernel writes the transposed value row-major:
+/* If `node` reads a transposed product in row-major order, sets the memory order of the product.
+ * The kernel of the product then writes the transposed value in row-major order:
  *
  *   MatMul ── Transpose ── Reshape        heads of attention become one row again */
 static void

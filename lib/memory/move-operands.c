@@ -20,8 +20,8 @@ is_staged (const CleaveStorage *storage, const CleaveAssignment *assignment)
   return storage->staged != NULL && storage->staged[assignment - storage->assignments];
 }
 
-/* Returns whether a value can move to `location`: it has not moved yet, and the node that computes
- * it and all its readers can use the strides. */
+/* Returns whether a value can move to `location`: the value has not moved yet, and its producer and
+ * all its readers can use the strides. */
 static gboolean
 can_move (const CleaveStorage *storage,
           const CleaveAssignment *assignment,
@@ -45,8 +45,8 @@ move (CleaveAssignment *assignment, const CleaveLocation *location, guint deadli
   assignment->deadline = deadline;
 }
 
-/* Returns whether operand `part` of a join may be computed in the join's buffer. Operands may
- * overlap; only one of overlapping operands may be computed there. */
+/* Returns whether operand `part` of a join may be computed in the join's buffer. If operands
+ * overlap, only one of them may be computed in the buffer. */
 static gboolean
 is_free (const CleaveStorage *storage,
          const CleaveAssignment *whole,
@@ -67,8 +67,9 @@ is_free (const CleaveStorage *storage,
   return TRUE;
 }
 
-/* Notes the join in which an operand is stored, or into which it is copied. A staged operand is
- * copied once, into the last of its joins; earlier joins are boxes of that last join. */
+/* Notes the join in which an operand is stored, or into which the operand is copied. A staged
+ * operand of several joins is copied once, into the last join; the earlier joins are boxes of the
+ * last join. */
 static void
 join_to (CleaveAssignment *assignment, guint whole, guint part)
 {
@@ -76,10 +77,10 @@ join_to (CleaveAssignment *assignment, guint whole, guint part)
   assignment->part = part;
 }
 
-/* If an operand of a join is a view of a value with another shape, returns that value. Returns NULL
- * if the value cannot be stored in the join's buffer, or is a small part of the join. A small part
- * is copied instead, since moving it would allocate the join's buffer much earlier: a fitted stereo
- * network would take 1.5 times the memory.
+/* Returns the value of which an operand of a join is a view with another shape. Returns NULL if
+ * there is no such value, or if the value cannot be stored in the join's buffer. Also returns NULL
+ * if the value is a small part of the join: the join copies it, since moving it would allocate the
+ * join's buffer much earlier. A fitted stereo network would take 1.5 times the memory.
  *
  *     boxes [1, 3, 40, 40, 85] -Reshape-> [1, 4800, 85] -Concat-> [1, 6300, 85] */
 static CleaveAssignment *
@@ -104,8 +105,8 @@ find_reshaped (const CleaveStorage *storage,
              : NULL;
 }
 
-/* Moves a value into a join's buffer. The join reads the value through `operand`, a view with
- * another shape. */
+/* Moves the value `base` into the buffer of the join `whole`. The join reads the value through
+ * `operand`, a view of `base` with another shape. */
 static void
 move_reshaped (const CleaveAssignment *whole,
                CleaveAssignment *base,
@@ -149,8 +150,8 @@ move_parts (CleaveStorage *storage, CleaveAssignment *whole, const CleaveJoinFac
 }
 
 /* Returns whether all operands of a join also belong to one later join, at the same relative
- * positions. The earlier join then is a box of the later join. Sets `box` to its range in the later
- * join. */
+ * positions. The earlier join then is a box of the later join. Sets `box` to the range of the
+ * earlier join in the later join. */
 static gboolean
 find_place (const CleaveStorage *storage,
             const CleaveAssignment *whole,
@@ -190,7 +191,8 @@ move_into_join (CleaveStorage *storage, CleaveNode *node)
   CleaveRange box;
 
   if (whole->base != value_index (storage, whole->result)) /* the join is a view, so its operands
-                                                            * are in the right memory already */
+                                                            * already are at the offsets that the
+                                                            * join gives them */
     return;
   if ((whole->flags & CLEAVE_ASSIGNMENT_MOVED) == 0 &&
       find_place (storage, whole, facts->ranges, &box))
@@ -210,8 +212,8 @@ move_into_join (CleaveStorage *storage, CleaveNode *node)
   move_parts (storage, whole, facts);
 }
 
-/* Returns whether another operand of `node` is a view of x. A result written over x would overwrite
- * that operand while it is read. */
+/* Returns whether another operand of `node` is a view of x. A result that is written over x would
+ * overwrite that operand while the kernel reads it. */
 static gboolean
 is_read_through_view (const CleaveStorage *storage,
                       const CleaveNode *node,
@@ -224,9 +226,9 @@ is_read_through_view (const CleaveStorage *storage,
   return FALSE;
 }
 
-/* Returns whether x is a join that `node` cannot overwrite without a copy of one of the join's
- * operands. A copy is needed if the operand is read later, or if all operands belong to a later
- * join, too. */
+/* Returns whether x is a join with operands that must stay: if `node` overwrote x, an operand of x
+ * would need a copy. This is so if another node reads the operand later, or if all operands also
+ * belong to a later join. */
 static gboolean
 has_parts_that_stay (const CleaveStorage *storage,
                      const CleaveNode *node,
@@ -251,8 +253,8 @@ has_parts_that_stay (const CleaveStorage *storage,
   return find_place (storage, x, ranges, &box);
 }
 
-/* Returns whether a join reads x. Then x should move into the join's buffer and not be overwritten,
- * since the join would otherwise copy x. */
+/* Returns whether a join reads x. If so, x should move into the join's buffer; if another node
+ * overwrote x, the join would need a copy of x. */
 static gboolean
 is_read_by_join (const CleaveAssignment *x)
 {
@@ -262,8 +264,8 @@ is_read_by_join (const CleaveAssignment *x)
   return FALSE;
 }
 
-/* Returns whether `other` is `node`, or a chain of element-wise nodes with one reader each leads
- * from `other` to `node`. */
+/* Returns whether `other` is `node`, or whether a chain of element-wise nodes leads from `other` to
+ * `node`. Each node of the chain has one reader. */
 static gboolean
 leads_to (const CleaveNode *other, const CleaveNode *node)
 {
@@ -328,9 +330,9 @@ is_computed_from (const CleaveResult *t, const CleaveResult *x)
   return t == x;
 }
 
-/* Moves an operand that dies into the buffer of the result. If several operands can move and one
- * was computed from another, chooses the one that was computed first: its kernel can then fuse all
- * nodes up to `node`. */
+/* Moves an operand that dies into the buffer of the result. If several operands can move, and some
+ * are computed from another by element-wise nodes, chooses the first in this chain: its kernel can
+ * then fuse all nodes up to `node`. */
 static void
 move_in_place (CleaveStorage *storage, CleaveNode *node)
 {

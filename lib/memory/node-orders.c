@@ -6,8 +6,8 @@
 #include "../ir/node-queries.h"
 #include "uses.h"
 
-/* A node on the stack of the walk. The walk enters the node first, and leaves it when all its
- * operands are in the order. */
+/* A node on the stack of the walk. The walk first enters the node (`leave` is FALSE), and leaves
+ * the node when all its operands are in the order. */
 typedef struct
 {
   CleaveNode *node;
@@ -20,7 +20,7 @@ typedef struct
   GPtrArray *order;
   gboolean *seen;       /* indexed by node id: whether the walk has entered the node */
   const gint64 *weight; /* indexed by node id: weight; the walk visits the heaviest operand first;
-                         * NULL: it visits operands in their own order */
+                         * NULL: operand 0 first */
 } Walk;
 
 static void
@@ -119,8 +119,8 @@ compare_subtrees (gconstpointer a, gconstpointer b)
 }
 
 /* Returns the bytes needed to compute a node's value if its operands are computed one after the
- * other. Operands whose computation needs most memory beyond their own size come first (Sethi and
- * Ullman's rule, optimal for trees). */
+ * other. The operands whose computation needs most memory besides their own size come first (Sethi
+ * and Ullman's rule, optimal for trees). */
 static gint64
 estimate (const CleaveNode *node, const Subtree *subtrees, GArray *operands)
 {
@@ -166,7 +166,7 @@ weigh (const CleaveGraph *graph, const GPtrArray *order)
   return weight;
 }
 
-/* Returns whether some node has a heavier operand after a lighter operand. */
+/* Returns whether some node has an operand that is heavier than an operand before it. */
 static gboolean
 is_heavier_later (const CleaveGraph *graph, const gint64 *weight)
 {
@@ -195,11 +195,12 @@ cleave_order_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
   return is_heavier_later (graph, weight) ? cleave_order_depth_first (graph, weight) : NULL;
 }
 
-/* The walk from the inputs down. It runs a node as soon as its operands exist. */
+/* The functions below are the walk from the inputs down, which runs a node as soon as its operands
+ * exist. */
 
-/* If a value has more readers than this, the readers run in the given order, not as soon as
- * possible: they are many strips. A value that is cut into tiles has fewer readers. With 4, a
- * ShuffleNet and a detector take 7 % more memory. */
+/* If a value has more readers than this, its readers run in the given order, not as soon as
+ * possible. Values with many readers are cut into strips; a value that is cut into tiles has fewer
+ * readers. With 4 in place of 8, a ShuffleNet and a detector take 7 % more memory. */
 #define MAX_READERS_AT_ONCE 8
 
 typedef struct
@@ -228,8 +229,8 @@ eager_clear (Eager *eager)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Eager, eager_clear)
 
-/* Returns whether a node is a view. The walk runs a view when a node first reads it: if the view
- * becomes a copy, it must come after all other readers of its operand. */
+/* Returns whether a node is a view. The walk runs a view only when a node first reads it: a view
+ * that becomes a copy must run after all other readers of its operand. */
 static gboolean
 is_view (const CleaveNode *node)
 {
@@ -299,8 +300,8 @@ count_uses (const CleaveNode *node)
   return n;
 }
 
-/* Notes in all readers of a node, also through views, that this operand exists. Adds readers that
- * wait for no other operand to `ready`. */
+/* Notes in all nodes that read a node, also through views, that this operand exists. Adds the
+ * readers that wait for no other operand to `ready`. */
 static void
 note_operand_ready (Eager *eager, CleaveNode *node)
 {
@@ -321,8 +322,8 @@ note_operand_ready (Eager *eager, CleaveNode *node)
         }
     }
   for (guint i = begin, k = eager->ready->len; i + 1 < k; i++) /* reverse the new entries: the last
-                                                                * entry runs next, which must be the
-                                                                * first reader */
+                                                                * entry runs next, and the first
+                                                                * reader must run first */
     {
       gpointer swapped = eager->ready->pdata[i];
 

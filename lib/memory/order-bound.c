@@ -8,7 +8,8 @@
 #include "buffers.h"
 #include "materialized.h"
 
-/* The result of a node. `n_bytes` is 0 if the result may share memory with another value. */
+/* The result of a node. `n_bytes` is 0 if the bound does not count the result, such as a view or a
+ * join. */
 typedef struct
 {
   gint64 n_bytes;
@@ -37,8 +38,8 @@ count_bytes (const CleaveNode *node)
   return cleave_tensor_type_n_bytes (&node->results[0].type);
 }
 
-/* Returns the id of the base of a view; for other nodes, the id of `node`. A view that may be
- * copied is treated as no view, since it need not keep its base in memory. */
+/* Returns the id of the base of a view; for other nodes, the id of `node`. Treats a view that may
+ * be copied as no view, since a copy need not keep the base in memory. */
 static guint
 find_base (const CleaveNode *node, const Value *values, CleaveGraphFacts *facts)
 {
@@ -49,8 +50,8 @@ find_base (const CleaveNode *node, const Value *values, CleaveGraphFacts *facts)
              : node->id;
 }
 
-/* Returns whether a join needs all its operands. A join does not need an operand without elements.
- * If operands overlap, a join may not need one of them. */
+/* Returns whether a join needs all its operands: each operand has elements, and no two operands
+ * overlap. */
 static gboolean
 needs_all (const CleaveNode *join, CleaveGraphFacts *facts)
 {
@@ -62,9 +63,9 @@ needs_all (const CleaveNode *join, CleaveGraphFacts *facts)
   return !of_join->overlap;
 }
 
-/* Returns whether a run needs the node and all its operands. A run needs a node that has a reader
- * or is an input. A join does not need an operand that is empty, or whose elements another operand
- * overwrites. */
+/* Returns whether a run needs the node and all its operands. A run needs the inputs, and each node
+ * whose result has a reader. A join does not need an operand without elements, or an operand whose
+ * elements another operand overwrites. */
 static gboolean
 is_needed (const CleaveNode *node, CleaveGraphFacts *facts)
 {
@@ -74,8 +75,8 @@ is_needed (const CleaveNode *node, CleaveGraphFacts *facts)
   return cleave_node_is_used (node) || cleave_node_is_input (node);
 }
 
-/* Returns the values, indexed by node id; NULL if some value is not needed, since the bound does
- * not hold then. */
+/* Returns the values, indexed by node id. Returns NULL if a run does not need some value, since the
+ * bound would then be too high. */
 static Value *
 find_values (const CleaveGraph *graph, CleaveGraphFacts *facts, const GPtrArray *order)
 {
@@ -101,8 +102,8 @@ find_values (const CleaveGraph *graph, CleaveGraphFacts *facts, const GPtrArray 
   return g_steal_pointer (&values);
 }
 
-/* Returns the bytes of the largest operand that dies at this node. The result may take its
- * memory. */
+/* Returns the bytes of the largest operand that dies at this node. The result may take the memory
+ * of this operand. */
 static gint64
 find_largest_dying (const CleaveNode *node, const Value *values, guint position)
 {

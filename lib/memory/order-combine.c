@@ -13,19 +13,20 @@ add_sources (const GPtrArray *from, GPtrArray *to)
       g_ptr_array_add (to, from->pdata[i]);
 }
 
-/* The part of an order that has run. `next` is the next position in the order, `begin` the position
- * of the last cut. `n` is the number of nodes that have run, without sources (inputs and
- * constants). `furthest` is 1 plus the largest `rank` of these nodes. */
+/* A walker: the part of an order that has run. `next` is the next position in the order, `begin`
+ * the position of the last cut. `n` is the number of nodes that have run, not counting sources
+ * (inputs and constants). `furthest` is 1 plus the largest `rank` of the nodes that have run. */
 typedef struct
 {
   CleaveOrderCandidate *candidate;
-  const guint *rank; /* indexed by node id: position in the first order, without counting sources */
+  const guint *rank; /* indexed by node id: position in the order of the first candidate, not
+                      * counting sources */
   guint begin, next, n, furthest;
   gint64 peak; /* largest number of bytes in use since position `begin` */
 } Walker;
 
 /* Advances a walker until at least `n` nodes have run, and these nodes are exactly the first nodes
- * of the first order. */
+ * in the order of the first candidate. */
 static void
 walk_on (Walker *walker, guint n)
 {
@@ -74,7 +75,8 @@ add_section (const Walker *walker, GPtrArray *order)
       g_ptr_array_add (order, walker->candidate->order->pdata[i]);
 }
 
-/* Returns whether two orders run the same nodes in the same order between their last two cuts. */
+/* Returns whether two walkers ran the same nodes in the same sequence between their last two
+ * cuts. */
 static gboolean
 is_same_section (const Walker *a, const Walker *b)
 {
@@ -105,8 +107,8 @@ find_best (const Walker *walkers, guint n_walkers)
   return best;
 }
 
-/* Returns a candidate that was not measured, whose nodes between the last two cuts have another
- * order than those of `best`, and whose peak there may be lower; NULL if there is none. */
+/* Returns an unmeasured candidate that may be better than `best` between the last two cuts: it runs
+ * the nodes in another sequence, and its peak may be lower. NULL: there is none. */
 static CleaveOrderCandidate *
 find_unknown (const Walker *walkers, guint n_walkers, const Walker *best)
 {

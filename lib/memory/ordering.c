@@ -50,7 +50,7 @@ candidate_free (gpointer data)
 typedef struct
 {
   const CleaveGraph *graph;
-  GPtrArray *file; /* CleaveNode: the order in which the file of the graph lists the nodes */
+  GPtrArray *file; /* CleaveNode: the order in which the model's file lists the nodes */
   CleaveGraphFacts *facts;
   gint64 bound; /* lower bound in bytes for the peak of every order */
   GPtrArray *candidates;
@@ -69,8 +69,8 @@ finding_clear (Finding *f)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
 
-/* If the peak of an order is more than this many times the lowest peak, the measurement does not
- * try to lower it. */
+/* If the peak of an order is more than this many times the lowest peak, buffer assignment does not
+ * try to lower the peak of the order. */
 #define CUTOFF 2
 
 /* Returns whether an order is the one in which the nodes were added to the graph. The author of the
@@ -139,8 +139,8 @@ add_candidate (Finding *f, GPtrArray *order)
   return candidate;
 }
 
-/* If a lower bound shows that an order has no lower peak than the best one, adds it without a
- * measurement and returns TRUE. The bound takes at most a fifth of the time of a measurement. */
+/* If a lower bound shows that an order has no lower peak than the best order, adds the order
+ * unmeasured and returns TRUE. A bound takes at most a fifth of the time of a measurement. */
 static gboolean
 add_bound (Finding *f, GPtrArray *order)
 {
@@ -195,8 +195,8 @@ is_done (const Finding *f)
   return f->best != NULL && f->best->peak <= f->bound;
 }
 
-/* Adds an order, and measures it if its peak may be the lowest. Returns FALSE if the search need
- * not try variants of the order. */
+/* Adds an order, and measures the order if its peak may be the lowest. Returns FALSE if the search
+ * need not try variants of the order. */
 static gboolean
 add_unless_bound (Finding *f, GPtrArray *order)
 {
@@ -220,7 +220,7 @@ add_both (Finding *f, GPtrArray *order)
     add_unless_bound (f, hoisted);
 }
 
-/* Combines the candidates. Measures each candidate whose peak the combination must know. */
+/* Returns the combination of the candidates, or NULL. Measures candidates if necessary. */
 static GPtrArray *
 combine (Finding *f)
 {
@@ -279,7 +279,7 @@ has_its_order (const CleaveGraph *graph)
   return FALSE;
 }
 
-/* Finds the best order. `bound` is a lower bound in bytes for every order; 0 if none is known. */
+/* Finds the best order. `bound`: lower bound of all peaks, in bytes; 0: no bound is known. */
 static gboolean
 find_order (Finding *f, const CleaveGraph *graph, gint64 bound, GError **error)
 {
@@ -337,7 +337,7 @@ cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders)
   return g_ptr_array_ref (f.best->order);
 }
 
-/* Returns whether the file's order is not the best candidate but may have the same peak. */
+/* Returns whether the file's order is not the best order, but may have an equal peak. */
 static gboolean
 may_keep_file (const Finding *f)
 {
@@ -353,9 +353,9 @@ may_keep_file (const Finding *f)
   return TRUE;
 }
 
-/* Prefers the order of the file if its peak with laps is not higher. A fitted file has its nodes in
- * the order in which they run; another order with the same peak may have fewer laps or leave gaps
- * in the arena. */
+/* Returns the order of the model's file if its peak with laps is not higher than the peak of the
+ * best order. A fitted file has its nodes in the order in which they run; another order with the
+ * same peak may have fewer laps or leave gaps in the arena. */
 GPtrArray *
 cleave_order_with_laps_down_to (const CleaveGraph *graph,
                                 gint64 n_bytes,

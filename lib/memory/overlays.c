@@ -8,8 +8,8 @@
 
 /* Row overlays: a result that is computed row by row may be written over its operand, at the offset
  * that cleave_call_overlay() returns. Operand and result then share one buffer. The shared buffer
- * is as large as operand and result need together, and exists as long as one of them. So overlays
- * are made only at the peak, and undone if the peak does not fall. */
+ * is as large as operand and result need together, and exists as long as one of the two values. So
+ * buffers.c makes overlays only at the peak, and undoes an overlay if the peak does not fall. */
 
 typedef struct
 {
@@ -17,8 +17,8 @@ typedef struct
   gint64 shift;
 } Overlay;
 
-/* Returns whether a value can move: it has its own buffer, has no reader after `node`, and is no
- * view or join. */
+/* Returns whether a value can move: the value has its own buffer, has no reader after `node`, and
+ * is no view or join. */
 static gboolean
 is_free (const CleaveStorage *storage, const CleaveAssignment *assignment, const CleaveNode *node)
 {
@@ -89,8 +89,8 @@ find_shift (const CleaveNode *node, guint operand, Overlay *overlay)
              cleave_tensor_type_n_bytes (&overlay->y->result->type);
 }
 
-/* Finds the overlay of the result over one operand. Returns FALSE if it is impossible or saves no
- * memory. */
+/* Finds the overlay of the result over one operand. Returns FALSE if an overlay is impossible or
+ * saves no memory. */
 static gboolean
 find_overlay (const CleaveStorage *storage, const CleaveNode *node, guint operand, Overlay *overlay)
 {

@@ -34,7 +34,8 @@
 #define BEGIN_BYTES 1000
 /* Time to start a quantized group, in ns. */
 #define BEGIN_GROUP 400
-/* Time to start any other step, in ns. A fused step has no start of its own. */
+/* Time to start any other step, in ns. A fused consumer starts together with its head, at no
+ * cost. */
 #define BEGIN 50
 /* Time of the copies of carried rows for one piece of a product, in ns: a Slice and two copies. */
 #define CARRY_PRODUCT 180
@@ -71,7 +72,7 @@ cost_of_elements (const CleaveNode *node)
   return cleave_cost_of_elements (node) / ELEMENTS_GAIN;
 }
 
-/* Returns the dimension of the channels; the last one if the op has no layout. */
+/* Returns the dimension of the channels; the last dimension if the op has no layout. */
 static guint
 find_channels (const CleaveNode *node)
 {

@@ -82,8 +82,8 @@ spread_run (const CleaveShape *shape,
     }
 }
 
-/* Sets the strides of dimensions of extent 1 to the strides that they would have in a dense
- * value. */
+/* Sets the strides of dimensions of extent 1 to the strides that these dimensions would have in a
+ * dense value. */
 static void
 stride_ones (const CleaveShape *shape, gint64 *stride)
 {

@@ -67,8 +67,8 @@ find_main (const CleaveBody *body, guint *index)
   return found;
 }
 
-/* Finds the only call that reads value `from`, and the index of the operand. Returns FALSE if there
- * is no reader or more than one. */
+/* Finds the only call that reads the value number `from`, and the index of the operand. Returns
+ * FALSE if no call or several calls read the value. */
 static gboolean
 find_reader (const CleaveBody *body, guint from, guint *index, guint *operand)
 {
@@ -85,9 +85,9 @@ find_reader (const CleaveBody *body, guint from, guint *index, guint *operand)
   return n_readers == 1;
 }
 
-/* Follows an operand of the group through element-wise calls to the main call, or to the last call
- * if there is no main call. Returns FALSE if a value on the way has several readers, or if a call
- * changes the shape of the value. */
+/* Follows the operand `outer` of the group through element-wise calls to the main call, or to the
+ * last call if there is no main call. Sets `index` and `operand` to that call and its operand.
+ * Returns FALSE if a value on the way has several readers, or if a call changes the shape. */
 static gboolean
 follow (const CleaveBody *body, guint outer, guint *index, guint *operand)
 {
@@ -135,7 +135,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
       map[d] = cleave_dim_map_whole (x->dim[d]);
 }
 
-/* Gets the main call. Returns FALSE if there is none. */
+/* Sets `main` to the main call of a group. Returns FALSE if the group has no main call. */
 static gboolean
 get_main (const CleaveCall *call, CleaveCall *main)
 {
@@ -172,8 +172,8 @@ macs (const CleaveCall *call)
   return sum;
 }
 
-/* Returns the kernel of the main call. The group's own kernel computes rows in the order of that
- * kernel. */
+/* Returns the kernel family of the main call. The kernel of the group computes rows in the order of
+ * the main call's kernel. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {

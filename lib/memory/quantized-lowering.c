@@ -13,7 +13,7 @@
 #include "quantized-group.h"
 
 /* A group has at most this many calls, since the search for readers is linear. No group of 60
- * networks is longer. */
+ * networks has more calls. */
 #define MAX_CALLS 64
 
 typedef struct
@@ -26,8 +26,8 @@ typedef struct
 
 typedef struct
 {
-  const guint *position; /* indexed by node id, as all arrays below: position of the node in the
-                          * order */
+  const guint *position; /* indexed by node id, as all further arrays of this struct: position of
+                          * the node in the order */
   guint *n_seen;         /* number of uses of a node by members of the current group */
   gboolean *cheap;
   guint *number;          /* index of the node's call in the group */
@@ -64,8 +64,8 @@ may_join (const Lowering *l, const CleaveNode *node)
          (l->main == NULL || cleave_node_goes_by_elements (node));
 }
 
-/* Returns whether a node dequantizes, or only moves dequantized values. The field `cheap` must be
- * set for its operands. */
+/* Returns whether a node dequantizes, or only moves dequantized values. The array `cheap` must
+ * already have the entries of the node's operands. */
 static gboolean
 is_cheap (const Lowering *l, const CleaveNode *node)
 {
@@ -86,8 +86,9 @@ is_cheap (const Lowering *l, const CleaveNode *node)
   return cheap;
 }
 
-/* Counts a use of a node by a member of the group. Makes the node a member if all its readers are
- * members. */
+/* Counts a use of a node by a member of the group. Makes a cheap node a member at its first use.
+ * Makes any other node a member if it may join: if all its readers are members, and the group has
+ * no other node that is not element-wise. */
 static void
 count_use_by_member (Lowering *l, CleaveNode *node)
 {
@@ -113,8 +114,8 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
 }
 
 /* Collects all nodes between an 8-bit value and `end`, if `end` is an element-wise function of that
- * value. Includes nodes with other readers: a table evaluates them only 256 times. Returns FALSE if
- * `end` is no such function, or there are too many nodes. */
+ * value. Includes nodes that also have readers outside the group: a table evaluates the nodes only
+ * 256 times. Returns FALSE if `end` is no such function, or if there are too many nodes. */
 static gboolean
 collect_function (Lowering *l, CleaveNode *end)
 {
@@ -186,8 +187,8 @@ find_outer (Group *group, CleaveResult *result)
   return index;
 }
 
-/* Lists the operands of the group. The operand of the main op is first, since layouts name the
- * dimensions of operand 0. */
+/* Lists the operands of the group. The operand from which the main node's operand 0 is computed is
+ * first, since layouts name the dimensions of operand 0. */
 static void
 find_operands (const Lowering *l, Group *group)
 {
@@ -219,8 +220,8 @@ ref_constant (const CleaveNode *node, guint operand)
   return constant == NULL ? NULL : cleave_tensor_ref (constant);
 }
 
-/* Notes the 8-bit values of constant weights. The node that dequantizes them is no member, since it
- * runs once when the program is made, but a kernel may use the 8-bit values. */
+/* Notes the 8-bit values of constant weights, which a kernel may use. The node that dequantizes the
+ * weights is no member, since it runs only once, when the program is made. */
 static void
 find_stored_weights (CleaveBodyCall *call, const CleaveNode *node)
 {
@@ -322,8 +323,8 @@ find_group (Lowering *l, CleaveNode *end)
   g_ptr_array_set_size (l->touched, 0);
 }
 
-/* Adds the node of a group to the lowered graph. Sets `nodes` of each member that has no entry yet
- * to this node. */
+/* Adds the node of a group to the lowered graph. Sets the entry of each member in `nodes`, if it is
+ * NULL, to the new node. */
 static void
 add_group (CleaveGraph *graph, Group *group, CleaveNode **nodes)
 {
@@ -342,8 +343,9 @@ add_group (CleaveGraph *graph, Group *group, CleaveNode **nodes)
     }
 }
 
-/* Returns an array indexed by node id: whether the lowered graph needs the node. The lowered graph
- * needs nodes that end a group, nodes that are read outside groups, and nodes without readers. */
+/* Returns an array indexed by node id: whether the lowered graph needs the node or the group that
+ * the node ends. The lowered graph needs inputs, nodes that compute outputs, nodes without readers,
+ * and all operands of needed nodes and groups. */
 static gboolean *
 find_wanted (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l)
 {
@@ -368,8 +370,8 @@ find_wanted (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l
   return wanted;
 }
 
-/* Makes the lowered graph. `nodes` is indexed by node id and all NULL before. Sets each entry to
- * the node of the lowered graph that computes the same results. */
+/* Makes the lowered graph. `nodes` is indexed by node id and holds NULLs before the call. Sets each
+ * entry to the node of the lowered graph that computes the same results. */
 static CleaveGraph *
 make_graph (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l, CleaveNode **nodes)
 {
@@ -406,7 +408,8 @@ cleave_group_quantized (const CleaveGraph *graph)
   return cleave_group_quantized_nodes (graph, &nodes);
 }
 
-/* Groups the nodes of a graph. Visits them in `order`. */
+/* Returns the lowered graph, in which one node replaces the nodes of each group. Visits the nodes
+ * in `order`. Sets `nodes` as cleave_group_quantized_nodes() does. */
 static CleaveGraph *
 group_nodes (const CleaveGraph *graph, const GPtrArray *order, CleaveNode ***nodes)
 {

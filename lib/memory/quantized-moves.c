@@ -11,18 +11,19 @@
 #include "../ir/extract.h"
 #include "quantized-group.h"
 
-/* The kind of readers that want a value as bytes: none, tables of 256 bytes, or sums (is_sum()). If
- * a value has several kinds of readers, the lowest enum value applies. */
+/* The kind of readers for which a value is moved as bytes: none, tables of 256 bytes, or sums
+ * (is_sum()). If a value has readers of several kinds, the lowest enum value applies. */
 typedef enum { BY_NONE, BY_TABLES, BY_SUMS } Wanted;
 
 typedef struct
 {
   CleaveGraph *to;
-  CleaveNode **nodes; /* indexed by node id, as all arrays below: the node in `to` that replaces the
-                       * node, or NULL */
+  CleaveNode **nodes; /* indexed by node id, as all further arrays of this struct: the node in `to`
+                       * that replaces the node, or NULL */
   CleaveResult **bytes;  /* in `to`: the 8-bit value that stands for the node's result until a
                           * reader needs floats */
-  const CleaveNode **by; /* the DequantizeLinear that turns `bytes` into the result; NULL: none */
+  const CleaveNode **by; /* the DequantizeLinear that turns `bytes` into the result; NULL: no bytes
+                          * stand for the result */
   Wanted *wanted; /* the kind of readers of the node's result, also through data movement; BY_NONE
                    * if a reader needs floats */
   guint n_moved;
@@ -63,9 +64,9 @@ quantizes_by_one_scale (const CleaveNode *node)
 }
 
 /* Returns the kind of readers for which a node should move bytes. Called for the last node first. A
- * join moves bytes if a sum reads it, even if other nodes read it too, since no kernel both joins
- * and sums bytes. A join does not move bytes for a QuantizeLinear: the operands of the join are
- * quantized in place, and a table is slow on short separate rows. */
+ * join moves bytes if a sum reads its result, even if other nodes read the result too: no kernel
+ * both joins and sums bytes. A join does not move bytes for a QuantizeLinear: the operands of the
+ * join are quantized in place, and a table is slow on short separate rows. */
 static Wanted
 find_whether_wanted (const DequantizeSink *s, const CleaveNode *node)
 {
@@ -113,8 +114,8 @@ is_same (const CleaveNode *a, const CleaveNode *b)
          a->operands[0].result->type.element == b->operands[0].result->type.element;
 }
 
-/* Returns a DequantizeLinear whose parameters all moved operands of a node share; NULL if the
- * parameters differ. */
+/* Returns a DequantizeLinear that can dequantize all operands of a node. NULL if the parameters of
+ * the operands differ, or if an operand was not moved as bytes. */
 static const CleaveNode *
 find_dequantize (const DequantizeSink *s, const CleaveNode *node)
 {
@@ -135,7 +136,7 @@ find_dequantize (const DequantizeSink *s, const CleaveNode *node)
 }
 
 /* Returns the value of the new graph for a value of the old graph. If the value was moved as bytes,
- * the first call adds a node that dequantizes them. */
+ * the first call adds a node that dequantizes the bytes. */
 static CleaveResult *
 find_value (gpointer data, CleaveResult *value)
 {
@@ -182,8 +183,8 @@ add_moved (DequantizeSink *s, const CleaveNode *node, const CleaveNode *by)
       CleaveNode **before =
           node->operands[i].result == NULL ? NULL : &s->nodes[node->operands[i].result->node->id];
 
-      if (before != NULL && *before == NULL) /* no float value exists yet, and perhaps no node needs
-                                              * one */
+      if (before != NULL && *before == NULL) /* `to` has no float value for this operand, and
+                                              * perhaps no node needs a float value */
         *before = moved;
     }
 }

@@ -7,25 +7,26 @@
 
 #include "../ir/align.h"
 
-/* Bounds of the limit on the bytes of a tile's intermediate values: LEAST_BYTES (the nearest cache)
- * and MOST_BYTES. Between the bounds, the limit is the bytes of the weights, or half of all bytes
- * that the group reads and writes if these are more. Each tile rereads weights and halos. With the
- * weights alone, two networks of inverted bottlenecks take 5 to 11 % longer. */
+/* Lower bound of the limit on the bytes of a tile's intermediate values: the size of the nearest
+ * cache. Between LEAST_BYTES and MOST_BYTES, the limit is the bytes of the weights or, if this is
+ * more, half of all bytes that the group reads and writes. Each tile rereads weights and halos. If
+ * the limit were always the bytes of the weights, two networks of inverted bottlenecks would take 5
+ * to 11 % longer. */
 #define LEAST_BYTES (32 << 10)
 /* Upper bound of the limit on a tile's intermediate values, in bytes: the size of the second
  * cache. */
 #define MOST_BYTES (256 << 10)
 /* Tiles may compute at most this many times the elements of the unsplit group. */
 #define MAX_OVERHEAD 2.0
-/* A tile whose intermediate values take at most AGAIN_BYTES is not cut if the cut computes
- * MUCH_AGAIN times the elements. For example, each half of a product of two dequantized matrices
- * dequantizes one of them completely. Four heads of 64 x 128 by 128 x 64 would take 71 us instead
- * of 44. */
+/* A tile whose intermediate values take at most AGAIN_BYTES is not cut if the smaller tiles
+ * together compute MUCH_AGAIN times the elements. For example, each half of a product of two
+ * dequantized matrices dequantizes one matrix completely. Four heads of 64 x 128 by 128 x 64 would
+ * take 71 us instead of 44 us. */
 #define AGAIN_BYTES (96 << 10)
 #define MUCH_AGAIN 1.25
-/* A cut of a dimension that reduces the bytes to at most this fraction is made without trying later
- * dimensions. With this rule, rows of 14 to 112 pixels stay whole; without it, they are cut to 7 x
- * 7. */
+/* If a cut of a dimension reduces the bytes to at most this fraction, the search tries no later
+ * dimensions. With this rule, rows of 14 to 112 pixels stay whole; without the rule, images are cut
+ * into tiles of 7 x 7 pixels. */
 #define MUCH_SMALLER 0.75
 /* Constants of more bytes than this are packed, so tiles must not cut them. */
 #define SMALL_BYTES 1024
@@ -67,8 +68,8 @@ cleave_tile_new (const CleaveBody *body, const CleaveRange *range)
         {
           parts[i].is_needed = FALSE;
           for (guint k = 0; k < i; k++)
-            parts[k].is_needed = FALSE; /* FALSE: call k has no chunk yet that cleave_tile_free()
-                                         * could free */
+            parts[k].is_needed = FALSE; /* FALSE tells cleave_tile_free() that call k has no chunk
+                                         * to free yet */
           cleave_tile_free (parts, body);
           return NULL;
         }
@@ -165,7 +166,7 @@ count_tiles (const CleaveShape *whole, const CleaveShape *tile)
 typedef struct
 {
   gint64 n_bytes;
-  double n_elements; /* number of computed elements, sum over all tiles */
+  double n_elements; /* number of computed elements, summed over all tiles */
 } Measure;
 
 static gboolean
@@ -215,8 +216,9 @@ measure (const CleaveBody *body, const gint64 *weights, const CleaveShape *tile,
   return fits;
 }
 
-/* Halves the first dimension that makes tiles much smaller. If there is none, halves the dimension
- * that makes tiles smallest. Returns FALSE if no dimension can be halved. */
+/* Halves the first dimension whose cut makes tiles much smaller (MUCH_SMALLER). If no cut does,
+ * halves the dimension whose cut makes tiles smallest. Returns FALSE if no dimension can be
+ * halved. */
 static gboolean
 cut (const CleaveBody *body,
      const gint64 *weights,

@@ -23,8 +23,8 @@ is_chunk (const CleaveNode *node, const CleaveSequence *sequence)
   return FALSE;
 }
 
-/* Describes the work of a node that does not depend on its state. Returns FALSE if there is
- * none. */
+/* Sets `sequence` to the description of the work of a node that does not depend on its state.
+ * Returns FALSE if all work depends on the state. */
 static gboolean
 find_independent_work (const CleaveNode *node, CleaveSequence *sequence)
 {
@@ -58,13 +58,13 @@ add_independent_work (const CleaveNode *node, const CleaveSequence *sequence)
       types[1 + i] = operands[1 + i]->type;
     }
   if (!sequence->ahead->infer (&call, &type, NULL))
-    g_assert_not_reached (); /* cannot fail: the node itself has a type */
+    g_assert_not_reached (); /* cannot fail, since type inference of the node itself did not fail */
   return cleave_graph_add_checked (node->graph, sequence->ahead, name, operands,
                                    G_N_ELEMENTS (operands), &type, 1, attrs);
 }
 
-/* Replaces the node by two nodes: one computes the work that does not depend on the state, the
- * other continues from its result. */
+/* Replaces the node by two nodes. The first node does the work that does not depend on the state,
+ * and the second node continues from the result of the first. */
 static void
 replace (CleaveNode *node, const CleaveSequence *sequence)
 {

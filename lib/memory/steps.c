@@ -9,8 +9,8 @@
 #include "../ir/memory.h"
 #include "../ir/node-queries.h"
 
-/* An input of more than LOAD_BYTES is loaded in up to MAX_LOADS parts, which different threads can
- * load. */
+/* An input of more than LOAD_BYTES bytes is loaded in up to MAX_LOADS parts, so that several
+ * threads can load it. */
 #define LOAD_BYTES (128 << 10)
 #define MAX_LOADS 8
 
@@ -58,7 +58,7 @@ is_in_place (const CleaveStorage *storage, const CleaveNode *node, guint operand
          assignment->part == operand;
 }
 
-/* Copies the parts of `box` that are outside the ranges in `taken`, so that no byte is written
+/* Adds steps that copy the parts of `box` outside the ranges in `taken`, so that no byte is written
  * twice. */
 static void
 add_copies_of_rest (
@@ -71,8 +71,8 @@ add_copies_of_rest (
     add_copy (storage, node, operand, &g_array_index (rest, CleaveRange, i));
 }
 
-/* Copies a staged operand into its join's buffer, unless an earlier join has copied it. Returns
- * FALSE if the operand is not staged for this join. */
+/* Adds the step that copies a staged operand into its join's buffer, unless an earlier join has
+ * added this step. Returns FALSE if the operand is not staged for this join. */
 static gboolean
 copy_once (CleaveStorage *storage, CleaveNode *node, guint operand, const CleaveRange *range)
 {
@@ -117,8 +117,8 @@ add_join (CleaveStorage *storage, CleaveNode *node)
       }
 }
 
-/* Copies the staged operands of a join that is a box of a later join. All other operands are in
- * place. */
+/* Adds steps that copy the staged operands of a join that is a box of a later join. All other
+ * operands already are in the buffer of the later join. */
 static void
 add_box (CleaveStorage *storage, CleaveNode *node)
 {
@@ -215,8 +215,8 @@ typedef struct
   guint step;
 } Touch;
 
-/* Returns whether a value is an input that stays in the caller's memory: the graph excludes inputs,
- * and no node overwrites the input. */
+/* Returns whether a value is an input that stays in the caller's memory: the graph excludes inputs
+ * from the arena, and no node overwrites the input. */
 static gboolean
 is_staged (const CleaveAssignment *assignment)
 {

@@ -67,7 +67,7 @@ layout (const CleaveCall *call)
   return ((const TransferAttrs *) call->attrs)->letters;
 }
 
-/* Finds the order in which dimensions are sent, innermost first. */
+/* Writes the order in which dimensions are sent to `dims`, the innermost dimension first. */
 static void
 find_dims (const TransferAttrs *a, guint *dims)
 {
@@ -152,8 +152,8 @@ compute_expect (const CleaveCall *call, const CleaveView *operands, const Cleave
   *(guint8 *) results[1].data = 0;
 }
 
-/* Clears a value that did not arrive: readers may use it as indices, so it must not hold arbitrary
- * bytes. */
+/* Fills a value that did not arrive with zeros: readers may use the value as indices, so it must
+ * not hold arbitrary bytes. */
 static void
 compute_receive (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
@@ -220,8 +220,8 @@ TRANSFER_OP (op_receive,
              infer_value,
              layout,
              compute_receive);
-/* Stands for a received value in a graph that is built only to order its nodes. No program runs
- * this op. */
+/* A node of this op stands for a received value in a graph that is built only to find an order of
+ * nodes. No program runs this op. */
 TRANSFER_OP (op_arrive, "Arrive", "begin", TWO ("value", "token"), 1, 0, infer_value, layout, NULL);
 
 static CleaveNode *

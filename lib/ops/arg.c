@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* ArgMax and ArgMin: the index along the axis of the largest or smallest element, as int64. Of
- * several equal elements, the result is the index of the first, or of the last with
+ * several equal elements, the result is the index of the first element, or of the last element with
  * select_last_index. ArgMax takes NaN as larger than all numbers, ArgMin as smaller. All dimensions
  * but the axis can be split. */
 
@@ -45,7 +45,8 @@ typedef struct
 
 typedef gint64 (*Find) (const Row *row);
 
-/* Only NaN differs from itself, so (a == a) < (b == b) holds if a is NaN and b is not. */
+/* Defines a function that finds the best element of a line; `is_better` compares two elements. Only
+ * NaN differs from itself, so (a == a) < (b == b) is TRUE if a is NaN and b is not. */
 #define FIND(name, T, is_better)                                                                   \
   static gint64 name (const Row *row)                                                              \
   {                                                                                                \

@@ -7,8 +7,8 @@
  * rounded once more at the end.
  *
  * For InstanceNormalization, the mean is the sum of a channel's elements divided by their number.
- * The variance is the sum of (x - mean) * (x - mean) divided by that number. lanes.h has the order
- * of sums. */
+ * The variance is the sum of (x - mean) * (x - mean) divided by the same number. lanes.h states the
+ * order of sums. */
 
 #include "../ir/op.h"
 #include "lanes.h"

@@ -3,8 +3,8 @@
 /* Col2Im, in 1 to 6 spatial dimensions: adds overlapping blocks to an image.
  *
  * Element k of block l is added to element l * stride + k * dilation - pad of the image. Order of
- * one element of the result: +0, then the elements k in row-major order for which a block covers
- * it. Each sum is rounded to the element type. Integers wrap around.
+ * the sum of one element of the result: +0, then the elements k of blocks that cover the element,
+ * in row-major order of k. Each sum is rounded to the element type. Integers wrap around.
  *
  * The operand has all blocks in one dimension, in row-major order. So a piece reads fewer blocks
  * only along the first spatial dimension that has several blocks. Along the other dimensions it

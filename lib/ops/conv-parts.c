@@ -197,7 +197,7 @@ find_source (const CleaveWindow *windows,
 }
 
 /* Adds the products of all taps to the result element at `out`, an index in the spatial dimensions.
- * x and w begin at the first channel that the element reads. */
+ * `x` and `w` point to the first channel that the element reads. */
 static void
 add_taps (const CleaveConvWalk *walk,
           const gint64 *out,

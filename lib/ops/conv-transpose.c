@@ -5,9 +5,9 @@
  * Operand element i times tap k of the kernel is added to result element i * stride + k * dilation
  * - pad.
  *
- * Order of one result element: the bias, or +0; then the taps in row-major order, without those
- * that no operand element reaches. For each tap, the input channels of the group follow in order,
- * with one fused multiply-add each (products.h). */
+ * Order of the sum of one result element: the bias, or +0; then the taps in row-major order,
+ * without taps for which there is no operand element. For each tap, the input channels of the group
+ * follow in order, with one fused multiply-add each (products.h). */
 
 #include "conv-transpose.h"
 

@@ -36,7 +36,7 @@ cleave_conv_could_be_winograd (const CleaveCall *call)
 }
 
 /* With at least this many channels and tiles, Winograd's algorithm is faster (measured). With fewer
- * channels or tiles, the transforms and the reading of 16 factors instead of 9 weights cost more
+ * channels or tiles, the transforms, and the reading of 16 factors instead of 9 weights, cost more
  * than the algorithm saves. */
 #define MIN_CHANNELS 24
 #define MIN_TILES 12

@@ -2,8 +2,8 @@
 
 /* Conv, in 1 to 6 spatial dimensions.
  *
- * Order of one result element, which every kernel keeps: the bias, or +0; then the taps of the
- * kernel in row-major order, without those in the padding. For each tap, the input channels of the
+ * Order of the sum of one result element, in every kernel: the bias, or +0; then the taps of the
+ * kernel in row-major order, without taps in the padding. For each tap, the input channels of the
  * group follow in order, with one fused multiply-add each (products.h). If the attribute `winograd`
  * is set, conv-winograd.c states the order. */
 
@@ -42,14 +42,14 @@ is_depthwise_volume (const CleaveCall *call)
 }
 
 /* Returns whether a depthwise convolution has so few channels that a kernel with vectors of
- * channels would mostly compute empty lanes. A kernel with vectors of pixels is then used. */
+ * channels would mostly compute empty lanes. If so, a kernel with vectors of pixels is used. */
 static gboolean
 has_few_channels (const CleaveCall *call)
 {
   const CleaveConvAttrs *a = call->attrs;
-  /* Ratio of the time with vectors of 16 pixels to the time with vectors of channels, for a 3x3
-   * kernel: 0.8 for 2 channels at 56x56, and 1.2 for 3 channels. For 16 channels of X, each with 12
-   * result channels, at 28x28, the ratio is 1/12. */
+  /* Time with vectors of 16 pixels, divided by the time with vectors of channels, for a 3x3 kernel:
+   * 0.8 for 2 channels at 56x56, and 1.2 for 3 channels. For 16 channels of X, each with 12 result
+   * channels, at 28x28, the ratio is 1/12. */
   const gint64 many = 3, many_for_each = 16;
   const CleaveShape *weights = &call->operands[W].shape;
   gint64 n_out = weights->dim[0], multiplier = n_out / MAX (a->group, 1);
@@ -58,9 +58,9 @@ has_few_channels (const CleaveCall *call)
 }
 
 /* Returns whether a vector can hold several groups: X and the result have the same number of
- * channels, and each group has 2, 4 or 8 channels. Ratio of the time to the time of the kernel
- * for ungrouped convolutions: 0.4 with AVX-512, for 32 groups of 4 channels and a 3x3 kernel at
- * 24x24. */
+ * channels, and each group has 2, 4 or 8 channels. The kernel of grouped convolutions then takes
+ * 0.4 of the time of the kernel of ungrouped convolutions (AVX-512, 32 groups of 4 channels, 3x3
+ * kernel, 24x24). */
 static gboolean
 is_grouped (const CleaveCall *call)
 {

@@ -3,8 +3,8 @@
 /* DeformConv, in 1 to 6 spatial dimensions: a convolution whose taps are moved by offsets.
  *
  * The value of a tap is interpolated linearly between the elements around its position, and
- * multiplied by its mask, in double. Elements outside of X are 0, and so is the value at a position
- * that is NaN. The value is rounded to the element type. The order of a sum is the order of Conv:
+ * multiplied by its mask, in double. Elements outside of X are 0, and the value at a position that
+ * is NaN is 0. The value is rounded to the element type. The order of a sum is the order of Conv:
  * the bias, or +0; then the taps in row-major order. For each tap, the channels of the group follow
  * in order, with one fused multiply-add each (products.h).
  *
@@ -23,7 +23,8 @@ enum {
   MASK = CLEAVE_DEFORM_MASK
 };
 
-/* The kernel holds at most this many sums and this many values on the stack. */
+/* The kernel holds at most this many sums and this many interpolated values on the stack, so it
+ * computes channels in blocks of this size. */
 #define MANY 64
 
 static gint64
@@ -125,7 +126,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 
 /* Returns the map of the channels of the offsets or of the mask; each offset group has `own` of
  * these channels. The map needs all channels if neither the number of groups nor the number of
- * offset groups is a multiple of the other. narrow() then refuses a chunk with only some groups. */
+ * offset groups is a multiple of the other. In this case, narrow() refuses a chunk with only some
+ * groups. */
 static CleaveDimMap
 map_offset_groups (const CleaveCall *call, gint64 own)
 {

@@ -20,8 +20,8 @@ static const CleaveAttr space_attrs[] = {
   { 0 },
 };
 
-/* Copies blocks between two values of the same elements. The deep value has f * f times the
- * channels, the wide value f times the rows and f times the columns. */
+/* Copies blocks between two values of the same elements. The value `deep` has f * f times the
+ * channels of `wide`, and `wide` has f times the rows and f times the columns of `deep`. */
 static void
 copy_squares (
     const CleaveView *deep, const CleaveView *wide, gboolean widens, gboolean crd, gint64 f)

@@ -4,7 +4,8 @@
  *
  * Order of operations: Gaussian elimination with partial pivoting: the pivot is the element of a
  * column with the largest magnitude, the first one of several equal elements. The result is the
- * product of the pivots, from first to last. Everything is double, rounded once at the end. */
+ * product of the pivots, from first to last. All operations are in double; the result is rounded
+ * once at the end. */
 
 #include <math.h>
 

@@ -14,7 +14,8 @@
 /* A line of samples to transform. Offsets and steps are in elements. */
 typedef struct
 {
-  const CleaveView *x, *window; /* x, and a window as long as the line; window NULL: none */
+  const CleaveView *x, *window; /* x, and a window as long as the line; `window` NULL: there is no
+                                 * window */
   /* imaginary: step from a real part to its imaginary part; 0: samples are real */
   gint64 offset, step, imaginary;
   /* number of samples (`n`) and of points of the transform (`length`); missing samples are 0 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Trilu and EyeLike. Diagonal k of a matrix has the elements whose column is their row plus k. In a
- * piece, the same diagonal has another number, so all dimensions can be split. */
+/* Trilu and EyeLike. Diagonal k of a matrix has the elements whose column is their row plus k. A
+ * piece counts the same diagonal with another number, so all dimensions can be split. */
 
 #include "move.h"
 
@@ -12,8 +12,8 @@ move_diagonal (gint64 k, const CleaveRange *part)
   return k + part->dim[part->rank - 2].begin - part->dim[part->rank - 1].begin;
 }
 
-/* Clamps k to one diagonal above and one below the matrix: diagonals further outside give the same
- * result. */
+/* Clamps k to the first diagonal outside of the matrix, above or below it: diagonals further
+ * outside give the same result. */
 static gint64
 clamp_diagonal (gint64 k, const CleaveShape *shape)
 {
@@ -55,7 +55,7 @@ narrow_trilu (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, 
 }
 
 /* Computes Trilu. For each row i, computes row i of all matrices at once: fills the elements
- * outside of the triangle with 0, and copies the others. */
+ * outside of the triangle with 0, and copies the elements of the triangle. */
 static void
 compute_trilu (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {

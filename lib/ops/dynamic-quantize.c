@@ -3,7 +3,8 @@
 /* DynamicQuantizeLinear: quantizes to uint8, with a scale and a zero point computed from the
  * values.
  *
- * `smallest` and `largest` are the extremes of 0 and all values; NaNs are ignored.
+ * `smallest` is the minimum of 0 and all values, and `largest` the maximum of 0 and all values;
+ * NaNs are ignored.
  *
  *   scale      = (largest - smallest) / 255, or 1 if that is 0
  *   zero point = 0 - smallest / scale, rounded to nearest, ties to even, clamped to [0, 255]

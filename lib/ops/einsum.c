@@ -4,9 +4,10 @@
  * the result can be split, summed labels cannot.
  *
  * Order of operations: loops over the summed labels, in the order in which they first appear in the
- * equation, the last one innermost. For two operands of floats, as MatMul: +0, then one fused
- * multiply-add each (products.h). Otherwise, each product is computed from the first operand to the
- * last and added; floats are computed in double and rounded once, integers wrap around.
+ * equation, the last one innermost. For two operands of floats, a sum begins with +0 and adds one
+ * fused multiply-add for each product, as MatMul does (products.h). In all other cases, each
+ * product is computed from the first operand to the last, then added; floats are computed in double
+ * and rounded once, integers wrap around.
  *
  * Over 400 lines: one op with the parser of its equation. */
 
@@ -67,8 +68,8 @@ normalize (const CleaveCall *call, gpointer attrs, GError **error)
  * too. */
 
 /* Parses one term of the equation, up to a comma or an arrow. An ellipsis stands for `n_ellipsis`
- * dimensions if `rank` is NULL. Otherwise it stands for the dimensions of an operand of rank
- * `*rank` that have no letter. */
+ * dimensions if `rank` is NULL. If `rank` is not NULL, an ellipsis stands for the dimensions of an
+ * operand of rank `*rank` that have no letter. */
 static gboolean
 read_term (const char **text, guint n_ellipsis, const guint *rank, CleaveTerm *term, GError **error)
 {
@@ -100,8 +101,8 @@ read_term (const char **text, guint n_ellipsis, const guint *rank, CleaveTerm *t
   return TRUE;
 }
 
-/* Sets the extents of the labels of an operand. Fails if a label has two different extents, neither
- * of which is 1. Dimensions of extent 1 are broadcast. */
+/* Sets the extents of the labels of an operand. Fails if a label has two different extents other
+ * than 1. Dimensions of extent 1 are broadcast. */
 static gboolean
 fit_extents (CleaveEquation *e, const CleaveTerm *term, const CleaveShape *shape, GError **error)
 {
@@ -236,7 +237,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     }
 }
 
-/* Returns the number of multiply-accumulates; G_MAXINT64 if it overflows. */
+/* Returns the number of multiply-accumulates; G_MAXINT64 if the number is larger. */
 static gint64
 macs (const CleaveCall *call)
 {
@@ -265,8 +266,8 @@ typedef struct
 {
   const CleaveView *operands;
   guint n_operands;
-  Loop rows, sums; /* rows: labels of the result except the last label; sums: labels that are summed
-                    */
+  Loop rows, sums; /* `rows`: loops over the labels of the result except the last label; `sums`:
+                    * loops over the summed labels */
   gint64 step[CLEAVE_EINSUM_OPERANDS]; /* stride of the last label of the result in each operand */
   gint64 offset[CLEAVE_EINSUM_OPERANDS];
   gboolean empty; /* whether a summed label has extent 0, so that each sum is 0 */
@@ -288,8 +289,8 @@ loop_add (Loop *loop, const CleaveEquation *e, guint8 label, const Work *work)
     }
 }
 
-/* Moves to the next iteration and updates the offsets. Returns FALSE after the last iteration; the
- * offsets are then the offsets of the first iteration. */
+/* Moves a nest of loops to the next iteration, and updates the offset in each operand. After the
+ * last iteration, returns FALSE and restores the offsets of the first iteration. */
 static gboolean
 loop_next (Loop *loop, gint64 *offset, guint n_operands)
 {
@@ -458,8 +459,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     compute_sums (call, &results[0], &work);
 }
 
-/* Returns the fast kernel for two operands of a type that products.h adds, else the reference
- * kernel. Sums of integers wrap around, so their order does not matter. */
+/* Returns the fast kernel for two operands of an element type of CLEAVE_ELEMENTS_SUM (products.h),
+ * else the reference kernel. Sums of integers wrap around, so their order does not matter. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {

@@ -9,8 +9,8 @@
 #include "elementwise-math.h"
 #include "lines.h"
 
-/* Computes n elements of the result. Each op has one such function for each type in which it is
- * computed (CleaveWide). */
+/* Computes n elements of the result. Each op has one function of this type for each wide type
+ * (CleaveWide) in which the op is computed. */
 typedef void (*Loop) (
     gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gconstpointer attrs);
 
@@ -118,9 +118,9 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_maps_broadcast (&call->operands[operand].shape, &call->results[0].shape, map);
 }
 
-/* Returns the family of fast kernels, or the reference kernel. Fast kernels compute operands that
- * all have the same type, except float64; powers of 16-bit floats with float32 exponents; and
- * comparisons of any type. */
+/* Returns the family of fast kernels, or the reference kernel. Fast kernels compute comparisons of
+ * all types, and powers of 16-bit floats with float32 exponents. Fast kernels compute all other ops
+ * if all operands have the same type, and this type is not float64. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
@@ -196,7 +196,8 @@ broadcast_offset (const CleaveView *view, guint rank, const gint64 *index, gint6
   return cleave_index_offset (rank, index, stride);
 }
 
-/* Folds n elements of all operands, from `index` on, to one line of the result. */
+/* Computes n elements of the result of an op with many operands, from `index` on: combines the
+ * elements of all operands, one operand after the other. */
 static void
 fold_line (const CleaveCall *call,
            const CleaveView *operands,
@@ -401,7 +402,7 @@ static const char *const binary_results[] = { "C", NULL };
 #define SINCE_ANY NULL
 
 /* KIND_… (P, more): the fields of the records of one kind of ops (elementwise.def). P is the struct
- * of the attributes, `more` further flags. */
+ * of the attributes; `more` are further flags of the op. */
 #define KIND_UNARY(P, more) .operands = unary_operands, .min_operands = 1, .results = unary_results, \
   .flags = CLEAVE_OP_IN_PLACE | (more), .attrs_size = sizeof (P)
 #define KIND_TEST(P, more) .operands = unary_operands, .min_operands = 1, .results = unary_results, .flags = (more), \

@@ -36,7 +36,7 @@ infer_fill (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Sets no map, since there is no operand. The function exists because an op whose `maps` is NULL
+/* Does nothing, since the op has no operand. The function exists because an op whose `maps` is NULL
  * cannot be split. */
 static void
 maps_fill (const CleaveCall *call, guint operand, CleaveDimMap *map)
@@ -104,7 +104,7 @@ real_of (const CleaveTensor *tensor)
 }
 
 /* Returns the number of integers from start to the limit, which is excluded. Computes in more than
- * 64 bits, which differences of 64-bit numbers need. */
+ * 64 bits: the difference of two 64-bit numbers may need 65 bits. */
 static gint64
 count_integers (gint64 start, gint64 limit, gint64 delta)
 {
@@ -187,7 +187,8 @@ compute_range (const CleaveCall *call, const CleaveView *operands, const CleaveV
           gint64 value = integer_of (a->start) + i * integer_of (a->delta);
 
           memcpy (at, &value,
-                  cleave_element_size (y->type.element)); /* copies only the low bytes of `value` */
+                  cleave_element_size (y->type.element)); /* copies the low bytes of `value`, which
+                                                           * are the element */
         }
     }
 }

@@ -5,8 +5,8 @@
 
 #include "fixed-sigmoid.h"
 
-/* The values of 1 / (1 + exp (-i / 24)) in units of 2^-16, to within one unit. This is the table of
- * TensorFlow Lite, whose roundings follow no rule. */
+/* The values of 1 / (1 + exp (-i / 24)) in units of 2^-16, to within one unit. The table is a copy
+ * of TensorFlow Lite's table, whose roundings follow no rule. */
 static const guint16 sigmoid[256] = {
   32768, 33451, 34133, 34813, 35493, 36169, 36843, 37513, 38180, 38841, 39498, 40149, 40794, 41432,
   42064, 42688, 43304, 43912, 44511, 45102, 45683, 46255, 46817, 47369, 47911, 48443, 48964, 49475,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits and joins of DirectML, whose calls give the type of each part. All types are checked. */
+/* Converts splits and joins of DirectML, whose calls give the type of each part. Checks all
+ * types. */
 
 #include <cleave/cleave-frameworks.h>
 
@@ -114,7 +115,7 @@ cleave_split_op_from_directml (const CleaveTensorType *input,
  * @inputs: (array length=input_count): types of the operands
  * @input_count: number of operands
  * @output: type of the result
- * @axis: the dimension along which they are concatenated, from 0 on
+ * @axis: the dimension along which @inputs are concatenated, from 0 on
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes the attributes of a Concat from a DML_JOIN_OPERATOR_DESC of DirectML.

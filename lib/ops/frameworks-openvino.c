@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits of OpenVINO, whose axis and lengths are tensors. */
+/* Converts splits of OpenVINO, whose axis and lengths are tensors. */
 
 #include <cleave/cleave-frameworks.h>
 

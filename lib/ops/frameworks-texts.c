@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits of other frameworks with arguments as texts, for languages that cannot fill the structs of
- * cleave-frameworks.h. Each function parses its arguments and calls the constructor in C. */
+/* Converts splits of other frameworks whose arguments are texts, for languages that cannot fill the
+ * structs of cleave-frameworks.h. Each function parses its arguments and calls the constructor in
+ * C. */
 
 #include <string.h>
 
@@ -50,8 +51,8 @@ take_int (Arguments *arguments, const char *name, const gint64 **value, GError *
   return TRUE;
 }
 
-/* Parses an integer argument. If the argument is absent, stores `*otherwise` in `*value`, or fails
- * if `otherwise` is NULL. */
+/* Parses an integer argument. If the argument is absent, sets `*value` to `*otherwise`, or fails if
+ * `otherwise` is NULL. */
 static gboolean
 take_needed (
     Arguments *arguments, const char *name, const gint64 *otherwise, gint64 *value, GError **error)
@@ -159,7 +160,7 @@ from_onnx (const CleaveTensorType *type, Arguments *arguments, GError **error)
   return cleave_split_op_from_onnx (type, &call, error);
 }
 
-/* Makes a tensor of int64 with this shape. */
+/* Makes a tensor of int64 with the shape `shape` and the elements `values`. */
 static CleaveTensor *
 make_tensor (const CleaveShape *shape, const gint64 *values, GError **error)
 {
@@ -240,9 +241,9 @@ from_directml (const CleaveTensorType *type, Arguments *arguments, GError **erro
                                         axis, error);
 }
 
-/* Parses the lists of an argument of XLA, such as "0,0/1,0": list i belongs to slice i. Stores its
- * numbers in the field at `offset` of slices[i]. The first argument that is parsed sets the number
- * of slices. */
+/* Parses the lists of an argument of XLA, such as "0,0/1,0": list i belongs to slice i. Stores list
+ * i in the field of slices[i] that begins at byte `offset`. The first argument that is parsed sets
+ * the number of slices. */
 static gboolean
 take_indices (const Arguments *arguments,
               const char *name,
@@ -310,7 +311,7 @@ static const struct
   { "xla", { "start_indices", "limit_indices", "strides" }, from_xla },
 };
 
-/* Checks that the operator has each of the arguments. */
+/* Checks that the operator number `index` has an argument for each name in `texts`. */
 static gboolean
 check_arguments (guint index, GHashTable *texts, GError **error)
 {
