@@ -38,7 +38,7 @@ check_lists (const CleaveGraph *a, const CleaveGraph *b, GError **error)
 }
 
 /* Returns the inputs for the second model: the tensors of the first model's inputs of the same
- * names, and then the lists. Fails if the models have other inputs. */
+ * names, and then the lists. Fails unless both models have the same inputs. */
 static GPtrArray *
 share_inputs (const CleaveGraph *a, const CleaveGraph *b, const GPtrArray *inputs, GError **error)
 {

@@ -126,8 +126,8 @@ cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, 
   return execution->outputs != NULL;
 }
 
-/* Adds the names and values of the inputs of the model. The inputs of the graph come first, and
- * then the lists: the number of tensors, and the tensors. */
+/* Adds the names and values of the inputs of the model. The inputs of the graph come first. Then,
+ * for each input that is a list, come the number of its tensors and the tensors. */
 static void
 add_inputs (const CleaveExecution *e, const GPtrArray *inputs, GPtrArray *names, GPtrArray *values)
 {

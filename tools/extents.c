@@ -33,8 +33,8 @@ find_extent (gint64 low, gint64 high, guint part)
   return part + 1 < CLEAVE_N_EXTENTS ? MAX (high >> part, low) : low;
 }
 
-/* Adds one assignment of a text of --shape, such as "seq=1..512", to `out`, with the extent of the
- * part in place of the range. */
+/* Adds one assignment of a text of --shape, such as "seq=1..512", to `out`. If the assignment has a
+ * range, replaces the range by the extent of index `part` (extents.h). */
 static gboolean
 resolve_one (const char *text, guint part, GString *out, guint *n_changed, GError **error)
 {

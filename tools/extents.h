@@ -11,8 +11,8 @@
  * smallest. */
 #define CLEAVE_N_EXTENTS 7
 
-/* Returns the texts of --shape with one extent in place of each range. Part 0 is the largest
- * extent, part 1 half of it, part 2 a quarter, and the last part the smallest extent. Sets
- * `n_changed` to the number of ranges whose extent differs between this part and the part before.
- * Returns NULL and an error if a range is broken. `texts` NULL: no texts. */
+/* Returns the texts of --shape with one extent in place of each range. `part` 0 selects the largest
+ * extent, `part` 1 half of it, `part` 2 a quarter, and the last `part` the smallest extent. Sets
+ * `n_changed` to the number of ranges whose extent differs between `part` and `part` - 1. Returns
+ * NULL and an error if a range is broken. `texts` NULL: no texts. */
 char **cleave_extents_resolve (char *const *texts, guint part, guint *n_changed, GError **error);

@@ -212,8 +212,8 @@ add_labels (const Panel *panel)
     }
 }
 
-/* Adds a line through the Pareto-optimal plans. A plan that is optimal only on another axis is a
- * pale point. */
+/* Adds a line through the Pareto-optimal plans, and a point for each plan. The point is pale if the
+ * plan is not Pareto optimal in this panel. */
 static void
 add_points (const Panel *panel)
 {

@@ -132,7 +132,7 @@ get_live (const Panel *panel, guint column)
   return most;
 }
 
-/* Returns whether the buffer is in use at the step of the column with the most live bytes. */
+/* Returns whether the buffer is in use at the column's first step with the most live bytes. */
 static gboolean
 is_in (const Panel *panel, const CleaveBufferLifetime *buffer, guint column)
 {

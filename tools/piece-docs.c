@@ -23,8 +23,8 @@ count_before (const CleaveSplitNode *split, guint piece, guint dim, guint *n)
   return before;
 }
 
-/* Appends the place of a piece along a dimension, such as ", strip 3 of 18", if the pieces have
- * `n_expected` different begins along it. */
+/* Appends the number of a piece among the pieces along a dimension, such as ", strip 3 of 18".
+ * Appends nothing unless the pieces have `n_expected` different begins along the dimension. */
 static void
 add_place (GString *doc,
            const char *word,

@@ -28,8 +28,8 @@ struct _CleaveConstants
   const CleaveGraph *graph;
   CleaveWeights *weights;
   GHashTable *uses; /* maps a base tensor or a folded node to its Use */
-  /* CleaveNode: list of finished reads that end_uses() has not counted yet; a node is in it once
-   * for each step or folded node that has finished reading the node's value */
+  /* CleaveNode: reads that have finished and that end_uses() has not counted yet. The list contains
+   * a node once for each step or folded node that has finished reading the node's value */
   GPtrArray *ended;
   GError *error; /* error of the first allocation that failed; NULL: none */
 };

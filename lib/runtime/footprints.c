@@ -50,9 +50,9 @@ cleave_memory_lines_unite (GArray *lines, guint first)
   g_array_set_size (lines, n + 1);
 }
 
-/* Adds to `lines` the memory of the addresses of a kernel's operands and results. The kernel's call
- * and state belong to the task of another piece, so they stay in the cache. Most kernels read
- * strides from the state, so the strides in the views are not added. */
+/* Adds to `lines` the addresses of a kernel's operands and results, for a task that shares the call
+ * and state of another task: only the addresses differ. Most kernels read strides from the state,
+ * so the strides in the views are not added. */
 static void
 add_addresses (GArray *lines, const CleaveKernelInstance *instance)
 {

@@ -51,9 +51,9 @@ claim (const Finding *f, const CleaveAssignment *assignment, CleaveBinding *bind
     binding->stride[d] = assignment->location.stride[d];
 }
 
-/* Lets the bound tensor of an input replace the input's buffer. An input that a node overwrites
- * keeps a buffer in the arena, since this buffer was made for the node's result. So does an input
- * that shares its buffer with another value because of a lap. */
+/* Lets the bound tensor of an input replace the input's buffer, with two exceptions. An input that
+ * a node overwrites keeps a buffer in the arena, since this buffer was made for the node's result.
+ * An input that shares its buffer with another value because of a lap also keeps it. */
 static void
 claim_inputs (const Finding *f)
 {

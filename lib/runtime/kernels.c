@@ -14,7 +14,8 @@
 #endif
 
 /* A level of the processor for which kernels were compiled, such as v3 (AVX2) of x86-64. If an
- * entry of `families` is NULL, calls of that kernel use the reference kernel. */
+ * entry of `families` is NULL, the level has no such family, and the reference kernel runs its
+ * calls. */
 typedef struct
 {
   const char *name;
@@ -119,8 +120,8 @@ find_level (const char *name)
   return best;
 }
 
-/* Returns the level that the environment variable CLEAVE_LEVEL names, or the highest level that
- * runs here if the variable is unset or names another level. */
+/* Returns the level that the environment variable CLEAVE_LEVEL names. If the variable is unset or
+ * names no level of this processor, returns the highest level that this processor runs. */
 static gpointer
 choose_level (gpointer data)
 {

@@ -186,7 +186,7 @@ has_elements (const CleaveCall *call)
 
 /* Returns the kernel family of a call; NULL: the reference kernel. Calls whose results are empty
  * use the reference kernel, since fast kernels divide by extents. An op without `compute` is a
- * quantized group here; check_kernels() has refused all other ops without `compute`. */
+ * quantized group, since check_kernels() has refused all other ops without `compute`. */
 static const CleaveKernelFamily *
 find_family (const Preparing *p, const CleaveCall *call)
 {
@@ -257,9 +257,9 @@ count_outputs (const CleaveProgram *program)
   return n_bytes;
 }
 
-/* Returns whether a LOAD, STORE or COPY step uses stores that bypass the cache. A COPY step uses
- * them if its whole join is large. Other steps use them if all outputs together are large, even if
- * the step copies few bytes. */
+/* Returns whether a step uses stores that bypass the cache. A COPY step does so if the result of
+ * its join is large. LOAD and STORE steps do so if all outputs of the program together are large,
+ * even if the step itself copies few bytes. */
 static gboolean
 is_large (const Preparing *p, const CleaveStep *step)
 {

@@ -59,8 +59,8 @@ typedef struct
   gint64 made;
 } Telling;
 
-/* Runs the fused consumers on the complete elements of y before `end`, if at least `few` elements
- * are complete and not consumed yet. */
+/* Runs the fused consumers on the elements of y between `made` and `end`, unless they are fewer
+ * than `few`. */
 static void
 tell (Telling *telling, gint64 end, gint64 few)
 {
@@ -265,7 +265,8 @@ repeat (const float *from, gint64 step, gint64 n, gint64 times, float *to)
       *to++ = from[i * step];
 }
 
-/* Normalizes the pixels that begin at `line`, as lines of n_line elements. */
+/* Normalizes all pixels of `line`, n_line elements at a time. `factor`: factors of n_line elements;
+ * b and mean follow them at a distance of `line_distance`. */
 static void
 run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint64 n_line)
 {

@@ -91,10 +91,10 @@ SELECT (select_8, guint64)
 
 #undef NEXT
 
-/* Defines the loop of an op. A bool is true if its byte is not 0. Numbers are computed in their own
- * type, so that a register holds more of them than after a conversion to a larger type. The loop
- * reads a copy of the attributes. Without the copy, the compiler assumes that stores may change
- * them, and a Clip reloads its bounds for each element. */
+/* Defines the loop of an op. A bool is true if its byte is not 0. The formula computes in the
+ * operand's type, not in a larger one, so that a register holds more elements. The loop reads a
+ * copy of the attributes: the compiler assumes that stores may change the original, and a Clip
+ * would reload its bounds for each element. */
 #define LOOP(name, From, To, P, is_bool, formula)                                                  \
   static void name (const Box *box, gconstpointer attrs)                                           \
   {                                                                                                \

@@ -9,10 +9,10 @@
 #include "in-place.h"
 #include "upcast.h"
 
-/* Number of columns of taps of slide_block(). */
+/* Largest number of columns of taps of slide_block(), whose weights stay in registers. */
 #define SLIDE_COLUMNS 7
-/* Number of pixels of slide_block(). NEON multiplies two vectors per cycle and takes four cycles
- * for a sum, so with fewer than 8 sums it waits. */
+/* Largest number of pixels that slide_block() computes at once. NEON multiplies two vectors per
+ * cycle and takes four cycles for a sum, so it waits if there are fewer than 8 sums. */
 #if defined(CLEAVE_NEON)
 #define SLIDE_PIXELS 8
 #else

@@ -33,8 +33,8 @@ pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
   cleave_depthwise_pack (&view, d->is_paired, to);
 }
 
-/* Packs the base of a constant once, so that all pieces share the packed weights. A piece with a
- * part of the channels reads weights that are not repeated. */
+/* Packs the base of a constant once, so that all pieces share the packed weights. If the piece has
+ * only a part of the channels, the channels of a tap are packed once, not twice (`is_paired`). */
 static void
 pack_for_good (Plan *plan, CleaveTensor *constant, CleaveWeights *weights)
 {
@@ -159,8 +159,9 @@ reports_progress (gconstpointer state)
          (plan->n_batches == 1 || plan->y_batch_step >= depth->n_y * depth->y_step);
 }
 
-/* Returns whether `run` applies epilogue ops. Epilogue ops apply to vectors, so it returns FALSE if
- * the number of channels leaves sums outside vectors. */
+/* Returns whether `run` applies epilogue ops. Epilogue ops apply to vectors, so `run` applies none
+ * if some sums are outside of vectors: those of few channels, at levels without fused
+ * multiply-add. */
 static gboolean
 does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint *along)
 {

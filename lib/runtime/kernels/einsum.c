@@ -206,8 +206,8 @@ product_of (const Einsum *e, const CleaveKernelInstance *instance, CleaveView *v
                                  .results = &views[Y] };
 }
 
-/* Returns the constant of an operand, if the MatMul reads it with its own shape and strides; NULL
- * otherwise. */
+/* Returns the constant of operand `operand` of the Einsum, if the view of the MatMul has the
+ * operand's own shape and strides; NULL otherwise. */
 static CleaveTensor *
 constant_of (const CleaveKernelInstance *instance, guint operand, const CleaveView *view)
 {

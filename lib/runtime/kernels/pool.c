@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of poolings with channels innermost, in the order of the reference kernels. It
- * serves bytes only for MaxPool. It converts 16-bit floats, and bytes with channels elsewhere, to
- * float32 in scratch: at a time, the rows of x that one row of y reads.
+ * serves bytes only for MaxPool. It converts 16-bit floats, and bytes whose channels are not
+ * innermost, to float32 in scratch. For each row of y, it converts the rows of x that this row
+ * reads.
  *
  * Over 400 lines: one plan, and several ways to compute its rows. */
 

@@ -27,13 +27,14 @@ enum { X };
 
 typedef struct
 {
-  guint c;        /* dimension of the channels; equal to the rank if pixels have no channels */
-  guint inner;    /* dimension along which lines run */
-  guint rows;     /* the only other interpolated dimension; equal to the rank if there is no other
-                     interpolated dimension, or more than one */
-  gint64 n_lines; /* number of interpolated lines in scratch */
-  gint64 n_rows;  /* number of rows that are interpolated together */
-  guint n_taps;   /* largest number of taps of a pixel */
+  guint c;     /* dimension of the channels; equal to the rank if pixels have no channels */
+  guint inner; /* dimension along which lines run */
+  /* the only interpolated dimension besides `inner` or, if there is none, a dimension with more
+   * than one position; the rank: neither exists, or several are interpolated */
+  guint rows;
+  gint64 n_lines;    /* number of interpolated lines in scratch */
+  gint64 n_rows;     /* number of rows that are interpolated together */
+  guint n_taps;      /* largest number of taps of a pixel */
   gboolean is_mixed; /* TRUE: not all pixels have the same number of taps */
   gint64 n_from;     /* number of pixels of an operand line */
   /* number of channels of a pixel; number of pixels that are processed at once */
@@ -73,8 +74,9 @@ find_inner (const Resize *r, const CleaveShape *y)
   return found;
 }
 
-/* Returns the other interpolated dimension or, if there is none, the other dimension with more than
- * one position. Returns the rank if there is no such dimension, or more than one. */
+/* Returns the interpolated dimension besides `inner`. If there is none, returns a dimension besides
+ * `inner` with more than one position. Returns the rank if there is no such dimension, or if
+ * several dimensions besides `inner` are interpolated. */
 static guint
 find_rows (const Resize *r, const CleaveShape *y)
 {

@@ -15,7 +15,7 @@ enum { VALUES, INDICES };
 enum { VALUES_AT, INDICES_AT, X_AT };
 
 /* Number of vectors of floats (VECTORS), and number of integers (CHUNK), that are compared at once.
- * If none of them can be among the first k, they are skipped together. */
+ * If no element of a block can be among the first k, the whole block is skipped. */
 #define VECTORS 4
 #define CHUNK 32
 

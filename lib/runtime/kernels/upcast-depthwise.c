@@ -20,7 +20,8 @@ typedef struct
   CleavePixels x, y;
   gint64 n_batches, x_batch_step, y_batch_step; /* number of images; distances of adjacent images in
                                                    the views of x and y, in elements */
-  gsize at_x, at_y, at_w, at_bias;              /* byte offsets of arrays in scratch */
+  gsize at_x, at_y, at_w, at_bias; /* byte offsets in scratch: of the rows of x and y, the weights
+                                      and the bias, all as floats */
   gboolean reports_progress;
 } Plan;
 

@@ -169,9 +169,8 @@ find_gap (const Packing *packing, gint64 n_bytes)
   return best == UNPLACED ? top : best;
 }
 
-/* Places all buffers in the current order. Returns the bytes of the arena. `is_last`: this is the
- * last round of the order, so stop when the arena exceeds the smallest one: no later round needs
- * the offsets. */
+/* Places all buffers in the current order. Returns the bytes of the arena. `is_last`: no later
+ * round needs the offsets, so stop as soon as the arena is as large as the smallest one. */
 static gint64
 pack (Packing *packing, gboolean is_last)
 {

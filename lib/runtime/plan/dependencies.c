@@ -177,8 +177,8 @@ find_join (const CleaveStorage *storage, const CleaveNode *node)
                                            : storage->assignments[assignment->whole].result->node;
 }
 
-/* Returns whether, after node `other`, other nodes still read all operands of `node` that are not
- * constant. */
+/* Returns whether every operand of `node` that is not constant stays in memory until after node
+ * `other` has run, since other nodes read the operand later. */
 static gboolean
 is_read_after (const CleaveStorage *storage, const CleaveNode *node, const CleaveNode *other)
 {
@@ -195,8 +195,8 @@ is_read_after (const CleaveStorage *storage, const CleaveNode *node, const Cleav
   return TRUE;
 }
 
-/* Delays an element-wise operand of a join until all operands of the join can run. Delays it only
- * if the operands of `node` stay in memory until then in any case. */
+/* Delays `node`, an element-wise operand of a join, until all operands of the join can run. Does
+ * not delay `node` if this keeps an operand of `node` in memory longer. */
 static void
 put_off_part (Collecting *c, const CleaveNode *node)
 {

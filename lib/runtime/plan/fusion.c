@@ -86,9 +86,9 @@ are_same (const CleaveView *a, const CleaveView *b)
   return a->data == b->data && lie_alike (a, b);
 }
 
-/* Checks how a consumer, run part by part, uses `result`, which an earlier step of its group writes
- * part by part. Returns TRUE if the consumer touches only the part that was just written, or no
- * part of `result`. Sets `reads` to TRUE if the consumer reads `result`. */
+/* Checks whether a consumer that runs part by part may use `result`, which an earlier step of its
+ * group writes part by part. Returns TRUE if the consumer touches only the part that was just
+ * written, or no part of `result`. Sets `reads` to TRUE if the consumer reads `result`. */
 static gboolean
 reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, gboolean *reads)
 {
@@ -104,9 +104,9 @@ reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, g
   return are_same (&instance->results[0], result) || are_disjoint (&instance->results[0], result);
 }
 
-/* Returns whether step `before`, run part by part, reads each element before a later step of its
- * group overwrites the element by writing `result`. `by_elements` FALSE: `before` may read any
- * element at any time. */
+/* Returns whether step `before`, run part by part, reads each of its elements before a later step
+ * of the group overwrites the element when it writes `result`. `by_elements` FALSE: `before` may
+ * read any element at any time. */
 static gboolean
 reads_before (const CleaveKernelInstance *before, const CleaveView *result, gboolean by_elements)
 {
@@ -123,8 +123,8 @@ goes_by_elements (const CleaveKernelFamily *family)
   return family->run_part != NULL || family->by_elements;
 }
 
-/* Returns whether the head reads every element before a consumer overwrites it by writing
- * `result`. */
+/* Returns whether the head reads every element of its operands before a consumer overwrites the
+ * element when it writes `result`. */
 static gboolean
 head_reads_first (const Group *group, const CleaveView *result)
 {

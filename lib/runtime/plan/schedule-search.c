@@ -327,7 +327,8 @@ choose (Choosing *c, CleaveArena *arena)
   return first;
 }
 
-/* Packs the arena with the largest slack for which its size stays within the limit. */
+/* Returns the schedule with the largest slack for which the arena stays within CLEAVE_ARENA_CLOSE
+ * times the peak, and fills `arena` for it. Returns the schedule of `chosen` if no slack fits. */
 static CleaveSchedule *
 add_slack (Choosing *c, Candidate *chosen, CleaveArena *arena)
 {

@@ -264,7 +264,7 @@ fits (const CleaveProduct *product, const Region *region, gint64 m, gint64 n)
                     region->y_line_step >= m && region->y_line_step <= MAX_STEP);
 }
 
-/* Makes the code for all pieces of a region, for columns of width m. Returns FALSE if LIBXSMM
+/* Makes LIBXSMM's code for all pieces of a region and panels of m columns. Returns FALSE if LIBXSMM
  * cannot make the code. */
 static gboolean
 make_kernels (const CleaveProduct *product, const Region *region, gint64 m, Kernel *kernel)
@@ -283,8 +283,8 @@ make_kernels (const CleaveProduct *product, const Region *region, gint64 m, Kern
   return TRUE;
 }
 
-/* Returns whether LIBXSMM computes a region's columns of width m. If vectors have 16 lanes, LIBXSMM
- * is not used: its AVX2 code takes twice the time of direct.c. */
+/* Returns whether LIBXSMM computes panels of m columns for a region. If vectors have 16 lanes,
+ * LIBXSMM is not used: its AVX2 code takes twice the time of direct.c. */
 static gboolean
 is_for_libxsmm (const Region *region, gint64 m)
 {

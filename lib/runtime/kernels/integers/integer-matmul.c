@@ -27,7 +27,8 @@ typedef struct
       ,
       reports_progress;
   gint64 *x_at; /* indexed by row: byte offset in scratch */
-  /* byte offsets of arrays in scratch */
+  /* byte offsets in scratch: of the rows of A, the array y_at of the product, the biases,
+   * scales and zero points of B, the sum of each row of A, and the packed B */
   gsize at_x, at_y, at_bias, at_scale, at_b_zero, at_sums, at_packed;
 } Plan;
 

@@ -48,7 +48,7 @@ find_column (const CleaveQdqLayout *l, gint64 column, gint64 *step)
 }
 
 /* Returns the number of dot-4 groups of a chunk. Prefers chunks that end where pixels end, so that
- * the norms of pixels add up to the norms of the elements that are read. */
+ * the norm of the elements that a tap reads is computed from the norms of their pixels. */
 static gint64
 find_chunk (gint64 n_units, gint64 pixel_length, gint64 most)
 {
