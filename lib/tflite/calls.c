@@ -78,8 +78,8 @@ bind_inputs (CleaveTfliteImport *import, const GArray *inputs, GError **error)
   return TRUE;
 }
 
-/* Gives tensors of the subgraph the constants that earlier calls made of them. `shared` is indexed
- * by tensor. */
+/* Sets tensors of the subgraph to the Constants in `shared` that earlier calls of the subgraph
+ * added. `shared` is indexed by tensor; NULL: no call has added a Constant for the tensor. */
 static void
 recall_constants (CleaveTfliteImport *import, CleaveResult *const *shared)
 {
@@ -94,8 +94,8 @@ recall_constants (CleaveTfliteImport *import, CleaveResult *const *shared)
     }
 }
 
-/* Stores in `shared`, which is indexed by tensor, the constants that this call made, for later
- * calls of the subgraph. */
+/* Stores the Constants that this call of the subgraph added in `shared`, so that later calls use
+ * them. `shared` is indexed by tensor. */
 static void
 remember_constants (const CleaveTfliteImport *import, CleaveResult **shared)
 {

@@ -29,7 +29,8 @@ find_part (CleaveTfliteImport *import, guint i, CleaveResult **part, GError **er
   if (from.scale == to.scale && from.zero == to.zero)
     return TRUE;
   ratio = from.scale * (1.0f / to.scale);
-  bias = -(float) (from.zero + 128) * ratio; /* `zero` is for int8; + 128: for uint8 */
+  bias = -(float) (from.zero + 128) * ratio; /* `zero` is the zero point of int8; zero + 128 is the
+                                              * zero point of uint8 */
   for (gint k = 0; k < 256; k++)
     {
       float value = CLAMP (roundf ((float) k * ratio + bias), -0x1p20f, 0x1p20f);

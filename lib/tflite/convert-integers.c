@@ -285,7 +285,8 @@ is_constant (const CleaveResult *x, CleaveElement element, gconstpointer bytes)
 
 /* If DEQUANTIZE computed x from integers, returns these integers. The integers must have the
  * element type and the scale of the output, so that a QUANTIZE of x would return them unchanged.
- * Returns NULL otherwise, or if the scale is so small that products lose bits in float32. */
+ * Returns NULL if DEQUANTIZE did not compute x, if the type or the scale differs, or if the scale
+ * is below 2^-100: products could then lose bits in float32. */
 static CleaveResult *
 find_integers (const CleaveResult *x, CleaveElement element, const CleaveTfliteScale *scale)
 {

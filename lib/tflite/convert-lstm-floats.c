@@ -32,8 +32,8 @@ stack_gates (CleaveTfliteImport *import,
 }
 
 /* Converts x between the layout of the file and [time, batch, inputs], where `shape` is the shape
- * of the result. Adds a Transpose if time and batch must be exchanged and neither is 1; otherwise a
- * Reshape, which moves no data. */
+ * of the result. Adds a Transpose if time and batch must be exchanged and neither is 1. In all
+ * other cases, adds a Reshape, which moves no data. */
 static CleaveResult *
 swap_time (CleaveTfliteImport *import,
            const CleaveTfliteLstm *l,

@@ -42,8 +42,8 @@ cleave_tflite_convert_slice (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* STRIDED_SLICE has begins, ends, strides, and five masks. Index i of these lists is entry i, and
- * bit i of a mask belongs to it.
+/* STRIDED_SLICE has begins, ends, strides, and five masks. Entry i consists of element i of each
+ * list and bit i of each mask.
  *
  * - An entry usually stands for one dimension of x. If the entry's bit in the mask of begins or of
  *   ends is set, the slice begins or ends at the edge of x.

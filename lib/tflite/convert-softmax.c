@@ -161,8 +161,8 @@ cleave_tflite_convert_integer_softmax (CleaveTfliteImport *import, GError **erro
       error);
 }
 
-/* Checks that input and output are int8, and that the output has this scale and zero point, which
- * the kernel assumes. Sets the error if not. */
+/* Checks that input and output are int8, and that the output has the scale `scale` and the zero
+ * point `zero`, which the kernel assumes. Sets the error if not. */
 static gboolean
 check_bytes (CleaveTfliteImport *import, float scale, gint zero, GError **error)
 {

@@ -80,8 +80,8 @@ is_key (const CleaveFlatVector *bytes, guint64 at, const char *key)
   return n <= bytes->n - at && memcmp (bytes->items + at, key, n) == 0;
 }
 
-/* Finds the value with a key in a map. Sets `value` to its position and `type` to its type. If the
- * map lacks the key, the type is 0 (null). */
+/* Finds the value with the key `key` in the map at the end of the options. Sets `value` to the
+ * position of the value, and `type` to its type. If the map lacks the key, the type is 0 (null). */
 static gboolean
 find_value (const CleaveFlatVector *bytes,
             const Place *map,

@@ -15,7 +15,8 @@ fail_input (const CleaveTfliteImport *import, guint i, gint64 tensor, GError **e
                       i, tensor, import->names[tensor]);
 }
 
-/* Adds the node of a deferred Pad: a reader that is not a convolution needs the zeros. */
+/* Adds the Pad node of a tensor whose PAD is deferred, for a reader that is not a convolution: only
+ * convolutions add the zeros themselves. */
 static gboolean
 make_pad (CleaveTfliteImport *import, guint tensor, GError **error)
 {
@@ -256,7 +257,7 @@ cleave_tflite_refuse (GError **error, const char *format, ...)
   return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s", message);
 }
 
-/* Sets `tensor` to the tensor that is output `i`. Fails if it has a value already. */
+/* Sets `tensor` to the tensor that is output `i`. Fails if the tensor has a value already. */
 static gboolean
 take_output (CleaveTfliteImport *import, guint i, guint *tensor, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads the scale and the zero point of a tensor that has only one of each. */
+/* Reads the scale and the zero point of a tensor that has one scale and one zero point. */
 
 #include "import.h"
 

@@ -24,7 +24,8 @@ make_pool (const char *op, const CleavePoolAttrs *pool)
   return graph;
 }
 
-/* Returns "opset 19, IR 9: AveragePool ...". */
+/* Returns the opset, the IR version and the nodes of the exported file, such as "opset 19, IR 9:
+ * AveragePool ...". */
 static char *
 describe (const CleaveGraph *graph)
 {

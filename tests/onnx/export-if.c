@@ -87,8 +87,8 @@ assert_written (const char *text, const char *expected)
     }
 }
 
-/* Two Wheres become one If. The Tanh stays outside the branches, since a node outside reads it too.
- */
+/* Two Wheres become one If. The Tanh stays outside the branches, since a node outside the If also
+ * reads its result. */
 START_TEST (each_side_becomes_a_branch)
 {
   assert_written ("%x = Input : float32 2x2\n"
@@ -115,8 +115,9 @@ START_TEST (each_side_becomes_a_branch)
 }
 END_TEST
 
-/* A branch returns a value of the outer graph through an Identity, since ONNX forbids it as an
- * output of a branch. A value that is two outputs of a branch also passes through an Identity. */
+/* A branch returns a value of the outer graph through an Identity, since ONNX requires that a node
+ * of the branch computes each output. A value that is two outputs of a branch also passes through
+ * an Identity. */
 START_TEST (an_outer_value_is_passed_through_a_branch)
 {
   assert_written ("%x = Input : float32 2x2\n"

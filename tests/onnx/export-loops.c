@@ -7,8 +7,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (60)
 
-/* Makes convolutions and a pooling, and a residual addition of the first and the last value. A
- * second output reads a value in the middle. */
+/* Makes three convolutions with Relus, and adds the results of the first and the last convolution.
+ * Output 0 is the sum, output 1 its absolute value. */
 static CleaveGraph *
 make_image (gint64 rows, CleaveLayout layout)
 {
@@ -123,16 +123,16 @@ START_TEST (even_strips_become_iterations)
         ck_assert_uint_eq (count_iterations (graph), 0);
         ck_assert_uint_eq (write_loops (graph, 1, &n_nodes), 1);
         ck_assert_uint_ge (count_iterations (graph),
-                           8 * 5); /* 8 iterations compute, each at least 5 nodes */
-        /* 12 strips: all strips but 4 are iterations */
+                           8 * 5); /* 8 strips of at least 5 nodes become iterations */
+        /* of 12 strips, 4 strips stay outside the Loop */
         ck_assert_uint_lt (n_nodes, cleave_graph_count_operators (graph) / 2);
       }
 }
 END_TEST
 
 /* Strips of different sizes stay outside Loops, or compute the same bits. With strips of 1 row, the
- * residual value waits for more iterations than a Loop may carry. With strips of 40 rows, there are
- * 3 strips. */
+ * residual value waits for more iterations than a Loop may carry. With strips of 38 rows, there are
+ * 2 strips, fewer than a Loop needs. */
 START_TEST (uneven_strips_stay_or_compute_the_same)
 {
   for (gint64 size = 1; size <= 40; size += size < 8 ? 1 : 5)
@@ -187,7 +187,8 @@ START_TEST (even_strips_are_made_on_request)
 }
 END_TEST
 
-/* An iteration also has the other results of a strip, and results that nodes read much later. */
+/* A segment has two results: one that its last node computes, and one that the Concat after the
+ * segment reads much later. The Loop returns both results for each strip. */
 START_TEST (iterations_have_all_results_of_a_segment)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("ends");
@@ -401,12 +402,13 @@ END_TEST
 START_TEST (results_of_iterations_count_twice_in_the_memory_estimate)
 {
   g_autoptr (CleaveGraph) graph = make_image (96, CLEAVE_LAYOUT_NCHW);
-  gint64 n_bytes = 4 * 96 * 8 * 4; /* bytes of the sum */
+  gint64 n_bytes = 4 * 96 * 8 * 4; /* bytes of the result of the Add: 4 channels x 96 x 8 floats */
   gint64 whole = estimate (graph);
 
   split (graph, 8, CLEAVE_HALO_CARRY);
   cleave_onnx_set_loops (graph, TRUE);
-  ck_assert_int_gt (estimate (graph), 2 * n_bytes * 8 / 12); /* 8 of the 12 strips are iterations */
+  ck_assert_int_gt (estimate (graph), 2 * n_bytes * 8 / 12); /* 8 of the 12 strips are iterations,
+                                                              * so 2/3 of the bytes exist twice */
   ck_assert_int_lt (estimate (graph), whole);
 }
 END_TEST

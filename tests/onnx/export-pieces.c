@@ -169,11 +169,12 @@ START_TEST (parts_of_one_tensor_are_written_once)
     CleaveRange ranges[3];
     gsize n_bytes, n_nodes;
   } cases[] = {
-    /* the parts: two halves, one half twice, one half alone */
+    /* The parts are: two halves, the same half twice, and one column. */
     { 2, { { 2, { { 0, 4 }, { 0, 4 } } }, { 2, { { 4, 8 }, { 0, 4 } } } }, 128, 2 },
     { 2, { { 2, { { 0, 4 }, { 0, 4 } } }, { 2, { { 0, 4 }, { 0, 4 } } } }, 64, 2 },
     { 1, { { 2, { { 0, 8 }, { 1, 2 } } } }, 32, 1 },
-    /* overlapping parts, and the whole with a part: both become Slices of the whole */
+    /* These parts overlap, or one part is the whole tensor. The file stores the whole tensor, and
+     * each part is a Slice of it. */
     { 2, { { 2, { { 0, 5 }, { 0, 4 } } }, { 2, { { 3, 8 }, { 0, 4 } } } }, 128, 4 },
     { 2, { { 2, { { 0, 8 }, { 0, 4 } } }, { 2, { { 4, 8 }, { 0, 4 } } } }, 128, 3 },
   };

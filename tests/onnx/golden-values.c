@@ -14,7 +14,7 @@
 typedef struct
 {
   GPtrArray *names;  /* char *, borrowed from the model */
-  GPtrArray *values; /* CleaveTensor */
+  GPtrArray *values; /* CleaveTensor: value of each entry */
 } Entries;
 
 static void
@@ -40,7 +40,8 @@ add_entry (Entries *entries, const char *name, CleaveTensor *value)
   g_ptr_array_add (entries->values, value);
 }
 
-/* Reading SequenceProto and OptionalProto, which onnx.proto does not have */
+/* The functions below read SequenceProto and OptionalProto, which the schema onnx.proto does not
+ * have. */
 
 static guint64
 read_varint (const guint8 **at, const guint8 *end)
@@ -56,7 +57,7 @@ read_varint (const guint8 **at, const guint8 *end)
   return number;
 }
 
-/* Returns the contents of each occurrence of a field that is a message. */
+/* Returns the contents (GBytes) of each occurrence of the field `field`, which is a message. */
 static GPtrArray *
 find_messages (GBytes *bytes, guint field)
 {
@@ -68,7 +69,7 @@ find_messages (GBytes *bytes, guint field)
     {
       const guint64 key = read_varint (&at, begin + n), size = read_varint (&at, begin + n);
 
-      if ((key & 7) != 2) /* a number, which read_varint() has just read */
+      if ((key & 7) != 2) /* the field is a number, which is now in `size` */
         continue;
       if (key >> 3 == field)
         g_ptr_array_add (found, g_bytes_new_from_bytes (bytes, (gsize) (at - begin), size));
@@ -77,7 +78,7 @@ find_messages (GBytes *bytes, guint field)
   return found;
 }
 
-/* Returns a tensor of strings as bytes, with one dimension more. */
+/* Returns the strings of a tensor as a tensor of bytes with one dimension more. */
 static CleaveTensor *
 parse_texts (const Onnx__TensorProto *proto)
 {
@@ -170,7 +171,7 @@ read_entries (const char *folder,
   return TRUE;
 }
 
-/* Running a case */
+/* The functions below run a case. */
 
 static CleaveGraph *
 import (GBytes *bytes, const Model *model, const Entries *inputs, GError **error)
@@ -225,7 +226,8 @@ run (const CleaveGraph *graph, const Entries *inputs, GError **error)
       (CleaveTensor *const *) values->pdata, values->len, NULL, NULL, NULL, error);
 }
 
-/* Compares tensors of strings. The number of bytes of a string may differ. */
+/* Compares tensors of strings. Strings may be padded to different numbers of bytes. Returns a text
+ * about the first difference; NULL if there is none. */
 static char *
 compare_texts (CleaveTensor *got, CleaveTensor *want)
 {

@@ -34,7 +34,7 @@ without_data (CleaveElement element)
   return tensor;
 }
 
-/* Stores the value in the TensorProto list that ONNX specifies for the element type. */
+/* Stores the constant 3 in the TensorProto list that ONNX specifies for the element type. */
 static Onnx__TensorProto *
 three_as_list (CleaveElement element)
 {
@@ -148,7 +148,8 @@ typedef struct
 {
   Holder holder;
   CleaveElement element;
-  const char *bodies; /* L: Loop, S: Scan, I: If; outermost first */
+  const char *bodies; /* one letter for each nested body, outermost first: L for Loop, S for Scan, I
+                       * for If */
 } Case;
 
 static void

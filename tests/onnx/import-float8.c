@@ -36,10 +36,10 @@ static const struct
   guint8 bytes[4];
   float values[4];
 } cases[] = {
-  { 17, { 0x38, 0x7e, 0x01, 0xc1 }, { 1, 448, 0x1p-9F, -2.25F } },   /* e4m3fn */
-  { 18, { 0x40, 0x7f, 0x01, 0xc9 }, { 1, 240, 0x1p-10F, -2.25F } },  /* e4m3fnuz */
+  { 17, { 0x38, 0x7e, 0x01, 0xc1 }, { 1, 448, 0x1p-9F, -2.25F } },   /* FLOAT8E4M3FN */
+  { 18, { 0x40, 0x7f, 0x01, 0xc9 }, { 1, 240, 0x1p-10F, -2.25F } },  /* FLOAT8E4M3FNUZ */
   { 19, { 0x3c, 0x7b, 0x01, 0xc1 }, { 1, 57344, 0x1p-16F, -2.5F } }, /* e5m2 */
-  { 20, { 0x40, 0x7f, 0x01, 0xc5 }, { 1, 57344, 0x1p-17F, -2.5F } }, /* e5m2fnuz */
+  { 20, { 0x40, 0x7f, 0x01, 0xc5 }, { 1, 57344, 0x1p-17F, -2.5F } }, /* FLOAT8E5M2FNUZ */
 };
 
 START_TEST (floats_of_8_bits_are_exact)

@@ -95,8 +95,8 @@ START_TEST (a_computed_condition_chooses_between_both)
 }
 END_TEST
 
-/* A condition with one element and one dimension becomes a scalar, since it would add a dimension
- * to the result of the Where. */
+/* A condition with one element and one dimension becomes a scalar, since a condition of shape [1]
+ * would add a dimension to the result of the Where. */
 START_TEST (a_condition_with_dimensions_becomes_a_scalar)
 {
   g_autoptr (Model) model = model_with_if ("computed", "y");

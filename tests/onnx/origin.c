@@ -7,8 +7,8 @@
 #include "../../lib/onnx/wire.h"
 #include "models.h"
 
-/* Tests that information in a model that does not affect its results, such as doc strings, is
- * exported again. */
+/* Tests that an exported file has the parts of the imported file that do not influence results,
+ * such as doc strings. */
 
 static Model *
 through_graph (const Model *model, const CleaveOnnxShape *shape, gboolean split)

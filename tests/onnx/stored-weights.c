@@ -101,7 +101,7 @@ START_TEST (stored_weights_stay_bytes_in_a_file)
 
   for (guint cleaned = 0; cleaned < 2; cleaned++)
     {
-      ck_assert_uint_eq (count_floats (read), 32); /* the floats are the 32 scales alone */
+      ck_assert_uint_eq (count_floats (read), 32); /* only the 32 scales are floats */
       ck_assert_uint_eq (cleave_count_nodes (read, "DequantizeLinear"), 1);
       ck_assert_int_le (file_size (read), before);
       ck_assert (cleave_clean_up (read, NULL, NULL));
@@ -240,8 +240,8 @@ START_TEST (several_results_are_kept)
 }
 END_TEST
 
-/* Edits that make an operand a constant, or make it one no longer, change the values that count as
- * weights. */
+/* Edits may make an operand a constant, or replace a constant operand by an input. Both edits
+ * change which values count as weights. */
 START_TEST (an_edit_is_noticed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -119,7 +119,7 @@ static const Form forms[] = {
   { 19, "Pad", "i64:#2x1 =1,0,0,2", "mode=wrap", .value = "3x3: 1 1 1 0 0 0 1 1 1" },
   { 19, "Pad", "#2x3 =-3,0,0,0", "mode=wrap", .value = "Pad 'n': dimension 0 of 2 cannot be padded" },
   { 18, "Pad", "#2x3 =0,1,0,1", "mode=wrap", .value = "Pad 'n': mode 'wrap' is not supported" },
-  /* QuantizeLinear and DequantizeLinear with scales for blocks, of which the last is shorter. */
+  /* QuantizeLinear and DequantizeLinear with a scale for each block; the last block is shorter. */
   { 21, "DequantizeLinear", "u8:#2x5 ~1,0.5,2,1@2x2", "axis=1 block_size=3", .value = "2x5: 0 1 2 1.5 2 10 12 14 8 9" },
   { 21, "QuantizeLinear", "#1x5 ~1,0.5@1x2 i16:~1,2@1x2", "axis=1 block_size=3", .value = "1x5: 1 2 3 8 10" },
   { 21, "DequantizeLinear", "u8:#3x4 ~1,1,1@3x1", "axis=1 block_size=3",
@@ -139,7 +139,7 @@ static const Form forms[] = {
   { 1, "Crop", "#1x1x3x4", "border=1,2,0,2", .value = "Crop 'n': dimension 2 of 3 cannot be cropped" },
   { 1, "DynamicSlice", "#2x3 =0,1 =1,3", "", .value = "1x2: 1 2" },
   { 10, "Affine", "~1,2", "alpha=2.0 beta=0.5", .value = "Affine 'n': opset 10 has no such op here" },
-  /* Opsets that changed only the element types of these ops. */
+  /* Nodes whose opset changed only the element types of their op. */
   { 25, "Transpose", "#2x2", "perm=1,0", .value = "2x2: 0 2 1 3" },
   { 26, "Pad", "#2 =1,0", "", .value = "3: 0 0 1" },
   { 26, "Relu", "~-1,2", "", .value = "2: 0 2" },

@@ -76,7 +76,7 @@ START_TEST (winograd_is_chosen_if_it_is_faster)
 }
 END_TEST
 
-/* The weights of the Conv are an input. */
+/* A Conv whose weights are an input also uses Winograd tiles. */
 START_TEST (weights_may_be_inputs)
 {
   g_autoptr (Model) model = model_new (17);

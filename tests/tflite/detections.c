@@ -13,7 +13,8 @@ enum { MAX_BOXES = 40, MAX_COLUMNS = 5, MAX_ROWS = 64, N_OUTPUTS = 4, N_CASES = 
 
 /* The elements of the inputs and anchors. */
 typedef enum { FLOATS, UNSIGNED, SIGNED, N_KINDS } Kind;
-/* The number of each kind of elements in the schema, and the zero point of the integers. */
+/* The number of each element type in TensorType of the schema, and the zero point of the
+ * integers. */
 static const struct
 {
   gint type, zero;
@@ -107,7 +108,8 @@ sort (gint *indices, gint n, const float *values)
       }
 }
 
-/* Sets `selected` to at most `n_max` boxes, and returns their number. */
+/* Sets `selected` to the indices of at most `n_max` boxes: drops boxes with a low score, and boxes
+ * that overlap a selected box too much. Returns the number of selected boxes. */
 static gint
 suppress (const Case *c, float (*corners)[4], const float *values, gint n_max, gint *selected)
 {
@@ -339,7 +341,8 @@ START_TEST (detections_follow_the_definition)
 }
 END_TEST
 
-/* Asserts the error for options, as text of keys and values, that are wrong in one place. */
+/* Asserts that the import refuses the options after entry `entry` of a good list of options is
+ * replaced by `wrong`. */
 static void
 assert_refused (guint entry, FlexEntry wrong, const char *message)
 {

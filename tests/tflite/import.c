@@ -298,8 +298,8 @@ START_TEST (short_files_are_refused)
         g_autoptr (GBytes) part = g_bytes_new_from_bytes (files->pdata[i], 0, n);
         g_autoptr (GError) error = NULL;
 
-        /* A cut near the end may only lack a part of the last constant, whose bytes are read when
-         * it is used. */
+        /* A file that is cut near its end may lack only a part of the last constant. The import
+         * does not read the elements of a constant. */
         if (n <= 64)
           ck_assert_ptr_null (cleave_tflite_parse (part, &error));
         else
@@ -339,8 +339,8 @@ START_TEST (quantized_graphs_have_no_form_in_onnx_but_one_as_text)
 }
 END_TEST
 
-/* The content of a file decides its format, not the name. The options of an import are for ONNX
- * models. */
+/* The content of a file decides its format, not the name. Options of the ONNX import are an error
+ * for a TensorFlow Lite file. */
 START_TEST (a_file_is_known_by_its_content)
 {
   g_autoptr (GPtrArray) files = tflite_file_examples ();

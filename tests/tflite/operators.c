@@ -249,7 +249,7 @@ static const Case cases[] = {
     { B (0, 1) } },
 };
 
-/* Returns the values as elements of a type. */
+/* Returns the bytes of `n` numbers in the element type of `value`. */
 static GBytes *
 pack (const Value *value, guint n)
 {
@@ -419,7 +419,7 @@ START_TEST (words_are_pooled)
 }
 END_TEST
 
-/* TOPK_V2 has two results. */
+/* TOPK_V2 returns the largest elements of each row and their indices. */
 START_TEST (the_largest_elements_have_their_indices)
 {
   static const gint32 k[1] = { 2 };

@@ -88,8 +88,9 @@ sum_taps (const Conv *c, const guint8 *x, gint row, gint column, gint channel)
   return sum;
 }
 
-/* Checks a convolution. Weights of 200 to 255 minus the zero point 230 fit into int8. With the
- * other zero points, some differences do not fit. */
+/* Checks a convolution of random weights from `least` to 255 with the zero point `w_zero`. Weights
+ * of 200 to 255 minus the zero point 230 fit into int8. Weights of 0 to 255 minus 128, 90 or 255 do
+ * not all fit. */
 static void
 check_conv (GRand *rand, gint w_zero, gint least)
 {
