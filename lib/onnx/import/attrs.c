@@ -5,7 +5,7 @@
  *
  * Over 400 lines: one small function for each kind of attribute. */
 
-#include "import.h"
+#include "node.h"
 
 #include <string.h>
 

@@ -2,8 +2,10 @@
 
 /* Reads the nodes of a graph of the file: the model's graph, or the body of a Loop or an If. */
 
+#include "dynamic.h"
 #include "lists.h"
 #include "node-values.h"
+#include "node.h"
 #include "texts.h"
 
 #include "../../ir/graph-private.h"

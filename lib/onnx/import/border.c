@@ -3,7 +3,7 @@
 /* Makes the dynamic part (CleaveOnnxDynamic) from the dynamic nodes, after all nodes were read. The
  * values of the static part that dynamic nodes read become outputs of the graph. */
 
-#include "deferred.h"
+#include "dynamic.h"
 
 #include "lists.h"
 #include "texts.h"

@@ -4,7 +4,7 @@
  * shapes of the operands give this bound. For example, NonZero of 1x4x5 returns at most 20 columns
  * of 3 indices, 480 bytes. */
 
-#include "import.h"
+#include "dynamic.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 /* Runs chains of nodes of the dynamic part as one program (chain.h). */
 
 #include "chain.h"
+#include "dynamic.h"
 
 #include "../../ir/graph-private.h"
 

@@ -5,7 +5,7 @@
  * that the model stores are constants of that graph, so that kernels may pack them and so that a
  * later run finds the same graph. The other operands are inputs of that graph. */
 
-#include "import.h"
+#include "dynamic.h"
 
 #include "../../ir/debug.h"
 #include "../../ir/evaluate.h"

@@ -3,7 +3,8 @@
 /* Keeps nodes of unknown domains as Custom nodes, which Cleave cannot compute. The model must
  * declare the types of their results (value_info). */
 
-#include "import.h"
+#include "dynamic.h"
+#include "node.h"
 
 #include "../../ops/custom.h"
 

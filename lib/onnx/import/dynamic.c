@@ -11,7 +11,7 @@
  * A node that makes a sequence is dynamic, too, if a dynamic node reads the sequence, or if the
  * sequence is an output of the model. */
 
-#include "deferred.h"
+#include "dynamic.h"
 
 static void
 deferred_free (gpointer data)

@@ -5,7 +5,8 @@
  * shapes and other values that must be constant need far less. A node that is not folded stays in
  * the graph. */
 
-#include "import.h"
+#include "dynamic.h"
+#include "node.h"
 
 #include "../../ir/evaluate.h"
 #include "../../ir/fixed.h"

@@ -3,7 +3,7 @@
 /* Memory of a run of the dynamic part. Counts how many values hold each tensor, to know the bytes
  * in use and their peak. Frees the tensors of values that no later node reads. */
 
-#include "import.h"
+#include "dynamic.h"
 
 void
 cleave_onnx_count_held (CleaveOnnxImport *import, CleaveTensor *tensor)

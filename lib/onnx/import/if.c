@@ -4,7 +4,8 @@
  * graph. If the condition is computed, both branches become part of the graph, and a Where selects
  * each result. Computing both branches is safe, since ops on tensors have no side effects. */
 
-#include "import.h"
+#include "dynamic.h"
+#include "node.h"
 
 const Onnx__GraphProto *
 cleave_onnx_find_graph (const Onnx__NodeProto *proto, const char *name)

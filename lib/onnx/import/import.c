@@ -4,7 +4,8 @@
  * The tables of attributes in the op records say which attributes and constant operands of an ONNX
  * node become attributes of our op. */
 
-#include "import.h"
+#include "dynamic.h"
+#include "node.h"
 
 #include <string.h>
 

@@ -12,7 +12,8 @@
  * Interpreting is a second use of these files: a run of the dynamic part reads its nodes with all
  * values known, so that each node is folded at once (interpret.c).
  *
- * Over 400 lines: it declares the functions of some 30 files. */
+ * node.h declares the functions for one node that is being read. dynamic.h declares the functions
+ * that make the dynamic part and run it. */
 
 #include <cleave/cleave-onnx.h>
 
@@ -55,8 +56,11 @@ typedef struct
                         * later iterations */
 } CleaveOnnxValue;
 
-/* A node that becomes part of the dynamic part instead of the graph (deferred.h). */
+/* A node that becomes part of the dynamic part instead of the graph (dynamic.h). */
 typedef struct CleaveOnnxDeferred CleaveOnnxDeferred;
+
+/* A node that the import has read from the file, but not yet added to the graph (node.h). */
+typedef struct CleaveOnnxNode CleaveOnnxNode;
 
 /* The nodes of the dynamic part that run as one program (chain.h). */
 typedef struct CleaveOnnxChain CleaveOnnxChain;
@@ -91,20 +95,20 @@ typedef struct
                         * Onnx__ValueInfoProto */
   GHashTable *extents; /* maps the name of a dimension of an input to its extent (gint64) */
   const Onnx__GraphProto *whole;
-  GHashTable *read;      /* set of the names that nodes and outputs of the file read; NULL: not
-                          * collected yet */
-  CleavePool *pool;      /* owner of all values and their names */
-  GPtrArray *spare;      /* CleaveOnnxValue: freed values that can be reused; NULL: none */
-  GHashTable *names;     /* interpreting: set of the names of values, so that all iterations of a
-                          * loop share a name; NULL: no value was made yet */
-  GPtrArray *all_values; /* CleaveOnnxValue: all values, in the order in which they were made */
-  GHashTable *values_of; /* maps a node of the graph (CleaveNode) to its computed values
-                          * (CleaveTensor) */
-  GHashTable *shared;    /* while a body is read: maps a TensorProto or a Constant node to the
-                          * value that the first iteration made of it; NULL: no body is read */
-  gsize n_unrolled;      /* number of nodes that iterations of loops have added */
-  struct CleaveOnnxNode *unused; /* a freed node that can be reused; NULL: none */
-  double fold_budget;            /* work that constant folding may still do, in kernel steps */
+  GHashTable *read;       /* set of the names that nodes and outputs of the file read; NULL: not
+                           * collected yet */
+  CleavePool *pool;       /* owner of all values and their names */
+  GPtrArray *spare;       /* CleaveOnnxValue: freed values that can be reused; NULL: none */
+  GHashTable *names;      /* interpreting: set of the names of values, so that all iterations of a
+                           * loop share a name; NULL: no value was made yet */
+  GPtrArray *all_values;  /* CleaveOnnxValue: all values, in the order in which they were made */
+  GHashTable *values_of;  /* maps a node of the graph (CleaveNode) to its computed values
+                           * (CleaveTensor) */
+  GHashTable *shared;     /* while a body is read: maps a TensorProto or a Constant node to the
+                           * value that the first iteration made of it; NULL: no body is read */
+  gsize n_unrolled;       /* number of nodes that iterations of loops have added */
+  CleaveOnnxNode *unused; /* a freed node that can be reused; NULL: none */
+  double fold_budget;     /* work that constant folding may still do, in kernel steps */
   CleaveOnnxBlocked *blocked; /* size of channel blocks and padding of the graph that is read; NULL:
                                * no value is in blocks */
   gint64 block;               /* number of channels in a block; 0: not known yet */
@@ -136,39 +140,6 @@ typedef struct
 
 void cleave_onnx_import_clear (CleaveOnnxImport *import);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxImport, cleave_onnx_import_clear)
-
-/* An attribute of a CleaveOnnxNode. Its value comes from the file, from a constant operand, or from
- * an upgrade. A single number is a list of length 1. */
-typedef struct
-{
-  char *name;
-  Onnx__AttributeProto__AttributeType type;
-  GArray *ints;   /* gint64: numbers of an attribute, converted to integers */
-  GArray *floats; /* double: numbers of an attribute, converted to floats */
-  char *string;
-  GPtrArray *strings;
-  CleaveTensor *tensor;
-} CleaveOnnxAttr;
-
-/* A node that the import has read from the file, but not yet added to the graph. Upgrades change
- * it.
- */
-typedef struct CleaveOnnxNode
-{
-  CleaveOnnxImport *import;
-  const char *op; /* name of the op; points into the file or to a static text */
-  const char *name;
-  const char *doc;     /* doc string of the node; NULL: none */
-  GPtrArray *operands; /* CleaveOnnxValue, indexed by operand of ONNX; NULL: absent */
-  GPtrArray *rest;     /* CleaveOnnxValue: operands of our op, except operands that become
-                        * attributes; cleave_onnx_node_make() fills the array */
-  GPtrArray *attrs;    /* CleaveOnnxAttr: attributes that no upgrade has taken yet */
-  const char *result;  /* name of result 0 in the file; NULL: an upgrade added the node */
-  guint n_results;     /* number of results, without results at the end that nothing reads */
-  guint n_declared;    /* number of results that the file declares */
-  GPtrArray *values;   /* CleaveOnnxValue, indexed by result; NULL: cleave_onnx_node_make() has
-                        * not made them yet */
-} CleaveOnnxNode;
 
 /* The functions below are for values and scopes of names (node.c). */
 
@@ -221,214 +192,6 @@ CleaveOnnxValue *cleave_onnx_recall (const CleaveOnnxImport *import, gconstpoint
 void cleave_onnx_remember (CleaveOnnxImport *import, gconstpointer message, CleaveOnnxValue *value);
 void cleave_onnx_begin_scope (CleaveOnnxImport *import);
 void cleave_onnx_end_scope (CleaveOnnxImport *import);
-
-/* The functions below are for attributes of a CleaveOnnxNode (attrs.c). */
-
-CleaveOnnxAttr *cleave_onnx_attr_new (const char *name, Onnx__AttributeProto__AttributeType type);
-CleaveOnnxAttr *cleave_onnx_attr_new_ints (const char *name, const gint64 *ints, guint n_ints);
-CleaveOnnxAttr *cleave_onnx_attr_new_int (const char *name, gint64 value);
-CleaveOnnxAttr *cleave_onnx_attr_new_real (const char *name, double value);
-CleaveOnnxAttr *cleave_onnx_attr_new_string (const char *name, const char *string);
-void cleave_onnx_attr_free (CleaveOnnxAttr *attr);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxAttr, cleave_onnx_attr_free)
-CleaveOnnxAttr *
-cleave_onnx_attr_read (CleaveOnnxImport *import, const Onnx__AttributeProto *proto, GError **error);
-/* Makes an attribute from the elements of a constant. */
-CleaveOnnxAttr *cleave_onnx_attr_of_tensor (const char *name, CleaveTensor *tensor);
-/* Returns whether a double represents every integer of the attribute exactly. */
-gboolean cleave_onnx_attr_is_exact (const CleaveOnnxAttr *attr);
-/* Stores the attribute `value` in the field of `attrs` that `attr` describes. */
-gboolean cleave_onnx_attr_store (const CleaveOnnxAttr *value,
-                                 const CleaveAttr *attr,
-                                 gpointer attrs,
-                                 GError **error);
-
-/* The functions below are for nodes that are being read (node.c). */
-
-CleaveOnnxNode *
-cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name, guint n_results);
-void cleave_onnx_node_free (CleaveOnnxNode *node);
-/* Frees the node in `unused`, which cleave_onnx_node_free() kept for reuse. */
-void cleave_onnx_node_free_unused (CleaveOnnxNode *node);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxNode, cleave_onnx_node_free)
-CleaveOnnxAttr *cleave_onnx_node_find (const CleaveOnnxNode *node, const char *attr);
-/* Removes the attribute from the node and returns it; the caller frees it. Returns NULL if the node
- * does not have it. */
-CleaveOnnxAttr *cleave_onnx_node_take (CleaveOnnxNode *node, const char *attr);
-CleaveOnnxValue *cleave_onnx_node_operand (const CleaveOnnxNode *node, guint index);
-void cleave_onnx_node_set_operand (CleaveOnnxNode *node, guint index, CleaveOnnxValue *value);
-/* Checks that the first `n` operands are present. If not, sets an error that names the missing
- * operand. */
-gboolean cleave_onnx_node_need (const CleaveOnnxNode *node, guint n, GError **error);
-/* Sets the error. The message begins with the node's op and name. Returns FALSE. */
-gboolean cleave_onnx_node_fail (const CleaveOnnxNode *node, GError **error, const char *format, ...)
-    G_GNUC_PRINTF (3, 4);
-/* Sets the error as cleave_onnx_node_fail() does, but returns NULL. */
-gpointer
-cleave_onnx_node_fail_null (const CleaveOnnxNode *node, GError **error, const char *format, ...)
-    G_GNUC_PRINTF (3, 4);
-/* Sets the error for an op that the importer does not support. The message says that the model's
- * opset has no such op, or why Cleave lacks it. Returns FALSE. */
-gboolean cleave_onnx_node_fail_op (const CleaveOnnxNode *node, GError **error);
-/* Sets the error for an attribute that the importer does not know. Returns FALSE. */
-gboolean
-cleave_onnx_node_fail_attr (const CleaveOnnxNode *node, const CleaveOnnxAttr *attr, GError **error);
-/* Fails if the node still has attributes: the importer does not know them. */
-gboolean cleave_onnx_node_check_no_attrs (const CleaveOnnxNode *node, GError **error);
-/* make.c: makes the node's values. Folds the node, or adds it to the graph. */
-gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
-
-/* Removes nodes of the graph after `last` that nothing reads. Keeps constants, to which values of
- * outer scopes may refer. */
-void cleave_onnx_remove_since (CleaveOnnxImport *import, const CleaveNode *last);
-
-/* The functions below make the dynamic part (dynamic.c, bounds.c, border.c). */
-
-/* Called with each name that a node, or a node of one of its inner graphs, reads. */
-typedef void (*CleaveOnnxReadFunc) (const char *name, gpointer data);
-void
-cleave_onnx_each_read (const Onnx__NodeProto *proto, CleaveOnnxReadFunc function, gpointer data);
-/* Returns the name of the node, or the name of its first result if the node has no name. */
-const char *cleave_onnx_name_of_node (const Onnx__NodeProto *proto);
-/* Starts an import with a dynamic part: a node becomes dynamic if the import cannot read it as a
- * static node. */
-void cleave_onnx_begin_dynamic (CleaveOnnxImport *import);
-/* If the node reads a result of a dynamic node, returns the name of that result; NULL otherwise. */
-const char *cleave_onnx_find_dynamic (const CleaveOnnxImport *import, const Onnx__NodeProto *proto);
-GBytes *cleave_onnx_pack_node (const Onnx__NodeProto *proto);
-/* Makes a copy of a node of the file, for the dynamic part. Call this function before the node is
- * read, which may change it. */
-CleaveOnnxDeferred *
-cleave_onnx_deferred_new (CleaveOnnxImport *import, const Onnx__NodeProto *proto, guint position);
-void cleave_onnx_deferred_free (CleaveOnnxDeferred *deferred);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxDeferred, cleave_onnx_deferred_free)
-/* Makes a node dynamic. Takes ownership of `deferred`, the copy of the node. `value` is the dynamic
- * value that the node reads; NULL: cleave_onnx_note_unknown() has recorded another reason. */
-void cleave_onnx_defer (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred, const char *value);
-/* Keeps the copy of a static node if the node made a sequence: the node becomes dynamic if a
- * dynamic node reads the sequence. Takes ownership of `deferred`. */
-void cleave_onnx_note_maker (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred);
-/* Records why the current node is dynamic. The text continues a sentence whose subject is the node,
- * such as "has too many iterations". `value` is the value whose contents decide the node's shapes;
- * NULL: no single value does. Has no effect without a dynamic part. */
-void cleave_onnx_note_unknown (CleaveOnnxImport *import,
-                               const CleaveOnnxValue *value,
-                               const char *format,
-                               ...) G_GNUC_PRINTF (3, 4);
-/* Returns the largest number of bytes that the results of a node can take, whatever its operands
- * contain. Returns -1 if no bound is known. */
-gint64 cleave_onnx_bound_results (CleaveOnnxImport *import, const Onnx__NodeProto *proto);
-/* Completes the set of dynamic nodes after all nodes were read. Returns whether the model has a
- * dynamic part: a dynamic node, or an input that the graph cannot have. */
-gboolean cleave_onnx_collect_dynamic (CleaveOnnxImport *import);
-/* border.c: makes the dynamic part. The values of the static part that dynamic nodes read become
- * outputs of the graph, after the model's outputs. */
-gboolean cleave_onnx_finish_dynamic (CleaveOnnxImport *import,
-                                     const Onnx__GraphProto *whole,
-                                     GError **error);
-
-/* The functions below are for interpreting: a run of the dynamic part (held.c, compute.c). */
-
-/* cleave_onnx_count_held() adds 1 to the number of values that hold the tensor.
- * cleave_onnx_count_released() subtracts 1. */
-void cleave_onnx_count_held (CleaveOnnxImport *import, CleaveTensor *tensor);
-void cleave_onnx_count_released (CleaveOnnxImport *import, CleaveTensor *tensor);
-/* Computes a node: calls the function `compute` of the import with a graph that has only this node.
- * `operands` has a CleaveOnnxValue for each operand; NULL: absent. Returns the results
- * (CleaveTensor); NULL on error. */
-GPtrArray *cleave_onnx_compute (CleaveOnnxImport *import,
-                                const CleaveCall *call,
-                                const GPtrArray *operands,
-                                GError **error);
-/* Returns whether a node has enough kernel steps that compiling a graph for it saves time. */
-gboolean cleave_onnx_is_expensive (const CleaveOnnxImport *import,
-                                   const CleaveCall *call,
-                                   CleaveTensor *const *operands);
-/* Frees the tensor of a value, unless the value's `is_kept` or `is_live` is set. */
-void cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value);
-/* Frees the tensors of the values from index `first` of `all_values` to the end, as
- * cleave_onnx_release_value() does. Does nothing unless the import interprets. */
-void cleave_onnx_release (CleaveOnnxImport *import, guint first);
-/* Frees tensors as cleave_onnx_release() does, and lets cleave_onnx_value_new() return the freed
- * values again. No scope and no node may refer to the freed values. */
-void cleave_onnx_recycle (CleaveOnnxImport *import, guint first);
-
-/* The functions below are for constant folding (fold.c) and for the steps of upgrades (steps.c). */
-
-/* Sets the budget of constant folding. The budget is proportional to `n_bytes`, the size of the
- * model's file. */
-void cleave_onnx_begin_folding (CleaveOnnxImport *import, gsize n_bytes);
-/* Subtracts `work` from the budget. Returns FALSE, without a change, if the budget is too small. */
-gboolean cleave_onnx_spend (CleaveOnnxImport *import, double work);
-#define CLEAVE_ONNX_TOO_COSTLY                                                                     \
-  "takes more work than constant folding may do for a file of this size"
-/* Returns why a value is not constant although the importer needs a constant, as the end of an
- * error message. */
-const char *cleave_onnx_why_unknown (CleaveOnnxImport *import, const CleaveOnnxValue *value);
-/* The first function returns whether all operands (CleaveOnnxValue) are constant. The second
- * returns whether all would be constant if constant folding had no budget. */
-gboolean cleave_onnx_is_constant (const CleaveCall *call, const GPtrArray *operands);
-gboolean cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands);
-/* Computes the node's values from constant operands. Leaves `values` empty if the computation
- * exceeds the budget, or if the results are too large. */
-gboolean cleave_onnx_fold (CleaveOnnxNode *node,
-                           const CleaveCall *call,
-                           const GPtrArray *operands,
-                           GError **error);
-
-/* Adds a Reshape of `value` to `shape`, and returns its result. Returns NULL on error. */
-CleaveOnnxValue *cleave_onnx_node_reshape (CleaveOnnxNode *node,
-                                           CleaveOnnxValue *value,
-                                           const CleaveShape *shape,
-                                           const char *suffix,
-                                           GError **error);
-
-/* Adds a node with one result for an upgrade, and returns the result. Returns NULL on error, or if
- * an operand is NULL because an earlier step failed; no operand may be absent. Takes ownership of
- * `attr`. */
-CleaveOnnxValue *cleave_onnx_step (CleaveOnnxNode *node,
-                                   const char *op,
-                                   const char *suffix,
-                                   CleaveOnnxValue *const *operands,
-                                   guint n_operands,
-                                   CleaveOnnxAttr *attr,
-                                   GError **error);
-#define CLEAVE_ONNX_STEP(op, suffix, attr, ...)                                                    \
-  cleave_onnx_step (node, op, suffix, (CleaveOnnxValue *[]){ __VA_ARGS__ },                        \
-                    sizeof ((CleaveOnnxValue *[]){ __VA_ARGS__ }) / sizeof (CleaveOnnxValue *),    \
-                    attr, error)
-/* Returns a constant of this type with a copy of the bytes at `data`. */
-CleaveOnnxValue *
-cleave_onnx_constant (CleaveOnnxNode *node, const CleaveTensorType *type, gconstpointer data);
-/* Returns a constant scalar with the number `number`. */
-CleaveOnnxValue *cleave_onnx_real (CleaveOnnxNode *node, CleaveElement element, double number);
-
-/* Sets every element of the tensor to `number`. */
-void cleave_onnx_fill (CleaveTensor *tensor, double number);
-/* Makes `value` the only result of the node. Returns FALSE if `value` is NULL. */
-gboolean cleave_onnx_finish (CleaveOnnxNode *node, CleaveOnnxValue *value);
-/* Makes `values` the results of the node. Returns FALSE if one of them is NULL. */
-gboolean
-cleave_onnx_finish_all (CleaveOnnxNode *node, CleaveOnnxValue *const *values, guint n_values);
-/* Return the number of an attribute, or `fallback` if the node does not have the attribute. The
- * second function also removes the attribute. */
-gint64 cleave_onnx_node_get_int (const CleaveOnnxNode *node, const char *attr, gint64 fallback);
-gint64 cleave_onnx_node_take_int (CleaveOnnxNode *node, const char *attr, gint64 fallback);
-double cleave_onnx_node_take_real (CleaveOnnxNode *node, const char *attr, double fallback);
-
-/* Returns the numbers of a constant operand. If the operand is not constant, returns NULL and sets
- * an error that calls the operand `what`. */
-CleaveOnnxAttr *cleave_onnx_node_read_numbers (CleaveOnnxNode *node,
-                                               guint operand,
-                                               const char *what,
-                                               GError **error);
-
-float *cleave_onnx_attr_dup_floats (const CleaveOnnxAttr *attr);
-/* Sets a string attribute of the node, replacing an older one. */
-void cleave_onnx_node_set_string (CleaveOnnxNode *node, const char *attr, const char *value);
-
-/* Returns the shape of operand `index`; NULL if the operand is absent. */
-const CleaveShape *cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, guint index);
 
 /* The functions below find the order of nodes in a graph of the file (order.c). */
 

@@ -2,6 +2,7 @@
 
 /* Reads the initializers of a graph of the file: each becomes a value with a known tensor. */
 
+#include "dynamic.h"
 #include "texts.h"
 
 static CleaveOnnxValue *

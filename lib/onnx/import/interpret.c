@@ -6,7 +6,9 @@
  * nodes and the nodes behind them run together as one program (chain.h). */
 
 #include "chain.h"
+#include "dynamic.h"
 #include "lists.h"
+#include "node.h"
 #include "texts.h"
 
 #include "../../ir/graph-private.h"

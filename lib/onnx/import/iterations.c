@@ -3,6 +3,8 @@
 /* Unrolls the body of a Loop or a Scan (iterations.h): reads its nodes once for each iteration. */
 
 #include "iterations.h"
+#include "dynamic.h"
+#include "node.h"
 
 #include <gio/gio.h>
 

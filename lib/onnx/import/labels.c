@@ -3,6 +3,7 @@
 /* Runs LabelEncoder of ai.onnx.ml during a run of the dynamic part. The op maps keys to labels;
  * both are strings, integers or floats. */
 
+#include "node.h"
 #include "text-elements.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
  * and the conditions must be constant. */
 
 #include "iterations.h"
+#include "node.h"
 
 /* Number of the body's inputs that come before the states: the iteration number and the condition.
  */

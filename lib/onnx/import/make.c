@@ -4,6 +4,7 @@
  */
 
 #include "chain.h"
+#include "node.h"
 #include "texts.h"
 
 #include "../../ir/graph-private.h"

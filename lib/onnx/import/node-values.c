@@ -5,6 +5,7 @@
  * an upgrade. */
 
 #include "node-values.h"
+#include "node.h"
 
 #include "texts.h"
 

@@ -2,7 +2,9 @@
 
 /* Values and nodes during the import: makes, looks up, changes and frees them (import.h). */
 
+#include "node.h"
 #include "chain.h"
+#include "dynamic.h"
 
 #include "../../ir/graph-private.h"
 

@@ -8,6 +8,7 @@
  *     OptionalHasElement (o) -> b     b is true
  *     OptionalGetElement (o) -> y     y is x */
 
+#include "node.h"
 #include "sequences.h"
 
 /* Makes an optional value the node's value. Takes ownership of `items`, its list. */

@@ -3,7 +3,7 @@
 /* Sorts the nodes of a graph of the file by their operands. ONNX requires this order, but some
  * exporters do not keep it. */
 
-#include "import.h"
+#include "dynamic.h"
 
 typedef struct
 {

@@ -2,7 +2,7 @@
 
 /* Finds the names of the values that nodes read, also in the graphs within nodes. */
 
-#include "import.h"
+#include "dynamic.h"
 
 /* Returns the set of the names that nodes and outputs of a graph read. Includes nodes and outputs
  * of inner graphs. */

@@ -7,6 +7,7 @@
  * Each batch is then read as a Scan of its own. */
 
 #include "iterations.h"
+#include "node.h"
 
 typedef struct
 {

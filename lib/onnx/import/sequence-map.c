@@ -5,6 +5,7 @@
  *     SequenceMap ([a, b], t; body: y = Add (x, t)) -> s     y0 = Add (a, t), y1 = Add (b, t)
  *                                                            s is [y0, y1] */
 
+#include "node.h"
 #include "sequences.h"
 
 static gboolean

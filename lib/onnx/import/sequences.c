@@ -9,6 +9,7 @@
  *     ConcatFromSequence (s) -> z           Concat (s0, s1) -> z */
 
 #include "sequences.h"
+#include "node.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 
 /* Reads SplitToSequence: adds a Split, whose results are the tensors of the sequence. */
 
+#include "node.h"
 #include "sequences.h"
 
 /* Returns the extents (gint64) of the tensors along the axis: the sizes in the operand; or equal

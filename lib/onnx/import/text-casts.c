@@ -2,6 +2,7 @@
 
 /* Casts to and from strings: Cast and CastLike. */
 
+#include "node.h"
 #include "text-elements.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
  * (text-elements.h). */
 
 #include "text-elements.h"
+#include "node.h"
 
 gboolean
 cleave_text_element_read (CleaveTensor *dense, gint64 i, CleaveTextElement *element)

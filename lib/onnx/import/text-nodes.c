@@ -3,6 +3,8 @@
 /* Runs the nodes that compute with strings: StringNormalizer, StringConcat and StringSplit. Also
  * runs ArrayFeatureExtractor of ai.onnx.ml. The table `ops` lists the readers of all text nodes. */
 
+#include "dynamic.h"
+#include "node.h"
 #include "text-elements.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
  * strings. */
 
 #include "texts.h"
+#include "node.h"
 
 #include <string.h>
 

@@ -10,6 +10,7 @@
 #include "nchwc.h"
 
 #include "../../ir/align.h"
+#include "../import/dynamic.h"
 #include "contrib.h"
 
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "upgrades.h"
 
 #include "../../ops/reference.h"
+#include "../import/dynamic.h"
 
 enum { BOXES, SCORES, MAX_BOXES, IOU, SCORE };
 

@@ -6,7 +6,7 @@
  * node. upgrade.c calls these functions from its table while the import reads a node; make.c then
  * adds the result to the graph. */
 
-#include "../import/import.h"
+#include "../import/node.h"
 
 /* Adds a node of opset 17 that takes the attributes of `node`. If its op needs an upgrade, the
  * added node is upgraded, too. Returns the result of the added node. Returns NULL on error, or if

@@ -6,6 +6,7 @@
 #include "upgrades.h"
 
 #include "../../ops/lines.h"
+#include "../import/dynamic.h"
 
 /* An operand may have at most this many elements, so that lists of indices fit into a GArray. */
 #define MAX_ELEMENTS (1 << 28)
