@@ -372,7 +372,7 @@ def make(options):
     try:
         import onnx  # noqa: F401
     except ImportError:
-        # Debian's python3-onnx is for this interpreter; another one may come first in PATH.
+        # Debian's python3-onnx is for /usr/bin/python3. PATH may begin with another Python.
         if sys.executable != '/usr/bin/python3' and os.path.exists('/usr/bin/python3'):
             os.execv('/usr/bin/python3', ['/usr/bin/python3', *sys.argv])
         print('SKIP: python3-onnx is not installed')

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ort-run MODEL N [[INPUT=]EXTENT,...]...: runs a model N times with ONNX Runtime on one thread. *
-   Inputs are zeros. An extent that the model leaves open is 1 unless an argument gives the shape. A
-   * shape without a name is for all inputs. * * The package of ONNX Runtime in npm has the library
-   without its header. The functions of its C interface are in a table whose order never changes, so
-   this file contains the positions of the functions that it calls.
-    */
+/* ort-run MODEL N [[INPUT=]EXTENT,...]...: runs a model N times with ONNX Runtime on one thread.
+ * Inputs are zeros. An extent that the model leaves open is 1 unless an argument gives the shape of
+ * the input. A shape without a name is for all inputs.
+ *
+ * The package of ONNX Runtime in npm has the library without its header. The functions of ONNX
+ * Runtime's C interface are in a table whose order never changes. So this file contains the
+ * positions in that table of the functions that it calls. */
 
 #include <stdint.h>
 #include <stdio.h>

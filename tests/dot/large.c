@@ -98,7 +98,7 @@ START_TEST (clusters_hold_their_vertices)
   ck_assert (center[1] - 18 > first[3]);
   read_numbers (a, "pos", center, 2);
   ck_assert (g_str_has_prefix (agget (edge, (char *) "pos"), "e,"));
-  /* the old text is copied, since cgraph frees it before it copies the new text */
+  /* a copy of the old position: cgraph frees the old text before it copies the new one */
   route = g_strdup (agget (edge, (char *) "pos") + 2);
   cleave_draw_set (edge, "pos", route);
   read_numbers (edge, "pos", tip, 4);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The cache of facts about nodes (lib/memory/facts.h). */
+/* The cache of properties of a graph that buffer assignment needs (lib/memory/facts.h). */
 
 #include "../../lib/memory/facts.h"
 

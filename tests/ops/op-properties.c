@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* For every op: a chunk of a random legal node is computed from its slices of the operands. The
- * chunk equals that part of the whole result bit for bit, or it is refused with a reason. */
+ * computed chunk equals the same range of the whole result bit for bit, or the op refuses the chunk
+ * with a reason. */
 
 #include "test.h"
 
@@ -134,8 +135,8 @@ random_chunk (GRand *rand, const CleaveShape *shape)
   return range;
 }
 
-/* Asserts that the piece equals that part of the whole. If `rand` is not NULL, also checks a piece
- * of the piece: its attributes occur in no model. */
+/* Asserts that the piece of a chunk computes the bits of the whole result. If `rand` is not NULL,
+ * also checks a piece of the piece, since a piece may have attributes that occur in no model. */
 static void
 check_chunk (const Whole *whole, const CleaveChunk *chunk, GRand *rand)
 {

@@ -88,8 +88,8 @@ START_TEST (a_chunk_reads_its_own_zero_points)
 }
 END_TEST
 
-/* Adds two matrices. Minus its zero points 1 and -2, a has the rows 1 2 and -1 0. Minus its zero
- * points 3 and 0, b has the rows -2 1 and -1 -2. */
+/* Adds two matrices. After subtraction of the zero points 1 and -2, a has the rows 1 2 and -1 0.
+ * After subtraction of the zero points 3 and 0, b has the rows -2 1 and -1 -2. */
 static void
 add_matrices (CleaveGraph *graph, CleaveResult **operands, guint a_zero, guint b, guint b_zero)
 {

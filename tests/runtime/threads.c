@@ -121,7 +121,7 @@ read_all (gpointer data)
 }
 
 /* Lets several threads read a graph that no thread has read before. If `same`, all threads begin
- * with the same reader function; if not, each begins with another one. */
+ * with the same reader function. Otherwise, each thread begins with a different reader function. */
 static void
 read_by_threads (const CleaveGraph *graph, gboolean same)
 {

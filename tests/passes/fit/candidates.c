@@ -97,8 +97,8 @@ START_TEST (wide_images_are_cut_into_columns)
 }
 END_TEST
 
-/* The operands of a Concat lie in its buffer. If they are computed before the segment, strips of
- * the Concat need memory besides that buffer. */
+/* The operands of a Concat lie in the Concat's buffer. If nodes before the segment compute the
+ * operands, strips of the Concat need memory besides this buffer. */
 START_TEST (bytes_of_strips_of_a_concat_are_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("concat");

@@ -24,8 +24,8 @@ assert_bits (const CleaveGraph *graph, const CleaveFitPlan *plan)
 }
 
 /* Makes a graph in which the first operand of a Concat is computed long before the second operand.
- * The second operand depends on Softmax nodes along each axis, so along every dimension a value
- * before it stays whole. */
+ * Before the second operand there is a Softmax along each axis, so a cut along any axis stops at
+ * one of them. */
 static CleaveGraph *
 make_late_join (void)
 {
@@ -359,9 +359,10 @@ count_copies (const CleaveGraph *graph)
   return n;
 }
 
-/* With 3x3 filters, two windows contain a whole tile of two columns. The tile is computed in the
- * buffer of the first window and copied into the buffer of the second. If it were computed in the
- * buffer of the second window, the plan would need 19,072 bytes. */
+/* A 3x3 convolution computes a tile from a window of its operand. Two windows contain a whole tile
+ * of two columns of the operand. The tile is computed in the buffer of the first window and copied
+ * into the buffer of the second. If it were computed in the second buffer, the plan would need
+ * 19,072 bytes. */
 START_TEST (carried_values_may_be_copied)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("bottlenecks");

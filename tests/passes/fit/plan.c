@@ -43,8 +43,8 @@ START_TEST (budgets_hold_in_random_graphs)
 }
 END_TEST
 
-/* A larger limit on added MACs also allows all plans of a smaller limit, so it needs no more
- * memory. */
+/* A larger limit on added MACs also allows all plans of a smaller limit, so the plan for the larger
+ * limit needs no more memory. */
 START_TEST (more_macs_are_no_worse)
 {
   static const double limits[] = { -1, 0.1, 0.3, 0 };

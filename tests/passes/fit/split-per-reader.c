@@ -429,8 +429,8 @@ START_TEST (plans_without_segments_are_found_again)
 }
 END_TEST
 
-/* Applied to another graph whose values could be split per reader too, the plan is an error, and
- * the graph stays unchanged. */
+/* If the plan is applied to another graph, that is an error, and the other graph stays unchanged.
+ * Values of the other graph could be split per reader, too. */
 START_TEST (plans_with_parts_need_their_graph)
 {
   g_autoptr (CleaveGraph) graph = make_attention (), other = parse (PACKED);

@@ -8,7 +8,8 @@
 #include "graphs.h"
 
 static CleaveGraph *graph;
-static CleaveResult *x, *y; /* an input, and a convolution of it: 1x4x6x5 */
+static CleaveResult *x, *y; /* the input of the graph, 1x3x6x5, and the result of a Conv of the
+                             * input, 1x4x6x5 */
 
 static void
 setup (void)

@@ -185,8 +185,8 @@ make_inputs (const Trial *trial)
   return cleave_random_inputs (trial->graph, trial->seed, trial->seed % 3 == 0);
 }
 
-/* Makes a graph of the op alone, or inside a region. Returns FALSE if there is no such graph or
- * dimension. */
+/* Makes a graph of the op alone, or inside a region. Returns FALSE if there is no region with the
+ * op, or if the node does not have the dimension `dim`. */
 static gboolean
 trial_init (Trial *trial, const CleaveRandomOp *op, gboolean is_region)
 {

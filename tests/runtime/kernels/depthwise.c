@@ -67,7 +67,7 @@ draw_groups (Conv *conv, guint32 seed, gboolean is_volume, gint32 most)
   o[1].shape.dim[1] = n_in;
 }
 
-/* Draws a convolution of another element type as draw_conv() does, with its operands. */
+/* Draws a convolution as draw_conv() does, and operands of bytes or of 16-bit floats. */
 static void
 draw_upcast (Conv *conv, guint32 seed)
 {

@@ -75,7 +75,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* Returns whether the kernel serves a DFT of `n` samples. The operand has no lines, since the
+/* Returns whether the kernel serves a DFT of `n` samples. The operand has 0 lines, since the
  * reference kernel takes 25 seconds for one line of 70,000 samples. */
 static gboolean
 serves_samples (gint64 n)

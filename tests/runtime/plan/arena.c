@@ -414,8 +414,8 @@ START_TEST (strips_keep_only_the_needed_rows)
 }
 END_TEST
 
-/* The arena is smaller than the values before and after the depthwise convolution of the block
- * behind the strips, since these values share memory. */
+/* The arena is smaller than the values before and after the depthwise convolution of the block that
+ * follows the strips, since these values share memory. */
 START_TEST (the_arena_is_less_than_the_middle_of_the_next_block)
 {
   CleaveProgramStats stats = split_epilogue_op (28, CLEAVE_HALO_CARRY, 1);

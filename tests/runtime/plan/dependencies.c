@@ -51,7 +51,7 @@ START_TEST (a_constant_operand_of_a_join_is_copied_after_a_computed_one)
 END_TEST
 
 /* An element-wise part of a join waits for the other computed part if the operand of the
- * element-wise node stays live. If the node frees its operand, it runs at once. */
+ * element-wise node stays live. If the node frees its operand, the node does not wait. */
 START_TEST (a_part_of_a_live_value_is_computed_with_the_others)
 {
   for (guint stays = 0; stays < 2; stays++)

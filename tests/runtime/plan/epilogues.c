@@ -227,8 +227,8 @@ START_TEST (heads_normalize)
 }
 END_TEST
 
-/* A head that is a product normalizes along its columns. Only in a matrix are the columns the
- * dimension of the channels. */
+/* A head that is a product applies a BatchNormalization only if the channels are the columns of the
+ * product. That is the case for a product of rank 2 only, since dimension 1 has the channels. */
 START_TEST (heads_normalize_along_their_columns)
 {
   static const struct
