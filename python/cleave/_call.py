@@ -32,7 +32,7 @@ class Progress:
 
 def call(function, *args, cancellable=None):
     """Runs function (*args) on a separate thread, so that Ctrl-C cancels the call at once. After Ctrl-C, waits for the
-    end of the call. The cancellable is the current one of the thread, which a run of a Loop also asks.
+    end of the call. The cancellable is the thread's current one, so it also ends the run of a Loop.
 
     PyGObject releases the interpreter lock during each call of the library.
     """
@@ -48,13 +48,14 @@ def call(function, *args, cancellable=None):
                 came.append((function(*args), None))
             finally:
                 cancellable.pop_current()
-        except BaseException as error:  # the thread that waits raises the error again
+        except BaseException as error:  # call() raises the error again, on its caller's thread
             came.append((None, error))
         ended.set()
 
-    # The event and not thread.join () tells the end: after an interrupted join, Python 3.11 takes the thread for ended.
+    # Waits for the event, not for the end of the thread: if Ctrl-C interrupts join(), Python 3.11 regards the thread as
+    # ended.
     thread = threading.Thread(target=work, name='cleave')
-    # Blocks Ctrl-C until the thread has started, so that there is a call to cancel.
+    # Blocks Ctrl-C until the thread has started, since cancel() must find a call that runs.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     thread.start()
     try:

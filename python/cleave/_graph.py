@@ -339,7 +339,7 @@ BUNDLE_OPTION = re.compile(r'--([a-z]+(?:-[a-z]+)*)')
 
 
 def bundle_texts(options):
-    """Returns the options of a bundle as the library reads them."""
+    """Returns the options of a bundle as texts, such as 'single-file' or 'input=apart', which the library parses."""
     texts = []
     for name, value in options.items():
         option = name.replace('_', '-')

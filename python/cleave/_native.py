@@ -130,7 +130,7 @@ class Api:
             self.known[symbol] = function
         return self.known[symbol]
 
-    # Types of C
+    # The functions below choose ctypes for types of C.
 
     def ctype_of(self, kind):
         name = kind['kind']
@@ -182,7 +182,7 @@ class Api:
         function.__name__, function.__qualname__, function.__module__ = name.split('.')[-1], name, 'cleave.Cleave'
         return function
 
-    # From Python to C
+    # The functions below convert values of Python to values of C.
 
     def check_record(self, name, wanted, value):
         if not isinstance(value, self.records[wanted]):
@@ -259,8 +259,9 @@ class Api:
         return key
 
     def trampoline(self, name):
-        """Returns the address of a C function that calls a Python function, which it finds by its callback data (see
-        hold()). Each type of callback has one such C function, which lives as long as the library."""
+        """Returns the address of a C function for callbacks of type `name`. The C function calls the Python function
+        that hold() stored under the callback data. Each type of callback has one C function, which lives as long as the
+        library."""
         if name in self.trampolines:
             return ctypes.cast(self.trampolines[name], ctypes.c_void_p).value
         table = self.table['callbacks'][name]
@@ -283,7 +284,7 @@ class Api:
         self.trampolines[name] = made
         return ctypes.cast(made, ctypes.c_void_p).value
 
-    # From C to Python
+    # The functions below convert values of C to values of Python.
 
     def free(self, address):
         self.glib('g_free', None, ctypes.c_void_p)(address)
@@ -315,7 +316,7 @@ class Api:
     def enum_of(self, name, value):
         try:
             return self.enums[name](value)
-        except ValueError:  # the library has no name for this value
+        except ValueError:  # the enumeration has no name for this value
             return value
 
     def read_record(self, kind, value, transfer, keep):

@@ -42,7 +42,7 @@ def load_program(path, model=None, trace=False):
 
 
 def name_all(names):
-    """Returns the end of a message, which lists the names. Returns '' if there are none or more than eight."""
+    """Returns the part of a message that lists the inputs of a model; '' if there are none or more than eight."""
     return "; it has '" + "', '".join(names) + "'" if 0 < len(names) <= 8 else ''
 
 
@@ -67,7 +67,8 @@ def arrange(known, args, inputs):
 
 
 def arrange_lists(known, lists, args, inputs):
-    """Does the same as `arrange` for a model with inputs that are lists. An optional value may be missing."""
+    """Returns the value of each input by name, also of the inputs that are lists. The value of an optional input that
+    is not given is None."""
     absent = {name: None for name, (text, _) in lists.items() if text.startswith('optional(')}
     single = len(args) == 1 and not isinstance(args[0], dict) and len(known) + len(lists) == 1
     given = {next(iter({**known, **lists})): args[0]} if single else {}

@@ -7,7 +7,7 @@ import cleave
 
 def test_a_saved_program_runs_with_the_same_bits(graph, tmp_path):
     x = numpy.random.default_rng(1).standard_normal((1, 3, 16, 16), 'float32')
-    for threads in (1, 2):  # as_is: without it, compile would use one thread, since the graph is too small to be split
+    for threads in (1, 2):  # as_is: the graph is too small to be split, so compile would use one thread without as_is
         graph.save_program(tmp_path / 'x.plan', threads=threads, as_is=True)
         program = cleave.load_program(tmp_path / 'x.plan')
         assert program.stats['n_threads'] == threads

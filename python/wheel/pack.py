@@ -42,7 +42,7 @@ def run(*command):
 
 
 class Host:
-    """The machine that the wheel is for: this one, or the one whose packages are in the folder `root`."""
+    """The machine that the wheel is for: this machine, or the machine whose packages are in the folder `root`."""
 
     def __init__(self, root=None, machine=None):
         self.root, self.machine = root, machine or os.uname().machine
