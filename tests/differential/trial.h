@@ -97,7 +97,8 @@ typedef struct
   gboolean hostile; /* values may be NaN, infinite, huge or tiny */
   gboolean empty;   /* extents may be 0 */
   gboolean large;   /* the graph has enough work for several threads */
-  gboolean deep;    /* the graph is a chain of values of some KiB, whose memory strips reduce */
+  gboolean deep;    /* the graph is a chain of values of some KiB, and a split into strips reduces
+                     * its memory */
   gboolean qdq;     /* float results are quantized and dequantized again */
   gboolean failed;  /* TRUE: the node that is being added is illegal */
   guint tail; /* number of the tail, 1 … TRIAL_N_TAILS; 0: no tail. A tail is a few last nodes whose
@@ -115,8 +116,8 @@ typedef struct
   guint weight;
 } TrialOp;
 
-extern const TrialOp
-    *const trial_tables[]; /* each table ends with an entry without op; the list ends with NULL */
+extern const TrialOp *const trial_tables[]; /* each table ends with an entry whose `op` is NULL; the
+                                             * list ends with NULL */
 
 void trial_init (Trial *trial, Tape *tape);
 void trial_clear (Trial *trial);

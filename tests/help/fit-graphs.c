@@ -36,7 +36,7 @@ typedef struct
   const Form *form;
   GString *text;
   GRand *rand;
-  GArray *values; /* Value: all values so far */
+  GArray *values; /* array of Value: all values so far */
   guint next;     /* number that the name of the next value contains */
 } Net;
 

@@ -188,8 +188,8 @@ make_constant_parts (CleaveGraph *graph, GRand *rand)
   return cleave_graph_add (graph, cleave_op_lookup ("Concat"), "concat", parts, n, 1, &a, NULL);
 }
 
-/* Makes a Gather of rows of a constant table, by indices of the run: in range, below 0, and out of
- * range. */
+/* Makes a Gather of rows of a constant table, by indices that are an input: in range, below 0, and
+ * out of range. */
 static CleaveNode *
 make_embedding (CleaveGraph *graph, GRand *rand)
 {

@@ -54,7 +54,7 @@ START_TEST (a_split_graph_needs_memory_for_its_chunks_only)
 }
 END_TEST
 
-/* The public peak is the peak with laps. */
+/* cleave_graph_get_peak_bytes() returns the peak with laps, which save memory in this graph. */
 START_TEST (the_peak_is_public)
 {
   g_autoptr (CleaveGraph) graph = split_chain (3, 2);

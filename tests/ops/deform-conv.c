@@ -88,7 +88,8 @@ add (CleaveGraph *graph, const Case *c, GError **error)
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* X is not cut along rows and columns; pads determine where a piece begins. */
+/* A piece reads only its rows and columns of the offsets, but all rows and columns of X. The pads
+ * of the piece determine its position in X. */
 START_TEST (offsets_are_cut_and_images_are_not)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -5,10 +5,11 @@
 
 #include "qdq-nets.h"
 
-/* Number of columns for which the kernel computes the norms of pixels. */
+/* Number of result columns, large enough that the kernel bounds rounding errors by the norms of
+ * pixels. */
 #define MANY_WAVES 80
 
-/* Number of columns for which the kernel does not compute the norms of pixels. */
+/* Number of result columns, too small for the kernel to compute the norms of pixels. */
 #define FEW_WAVES 24
 
 static CleaveResult *

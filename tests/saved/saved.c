@@ -191,7 +191,8 @@ find_bytes (char *bytes, gsize n, const char *text)
   return NULL;
 }
 
-/* Replaces the first occurrence of `from` by `to`, of the same length, and loads the file. */
+/* Replaces the first occurrence of `from` by `to`, of the same length. Asserts that loading the
+ * changed file fails with `message`. */
 static void
 assert_refused (const char *from, const char *to, const char *message)
 {

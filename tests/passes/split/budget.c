@@ -271,7 +271,8 @@ START_TEST (a_veto_reports_the_value_reached)
       ck_assert_str_eq (cleave_limit_kind_get_name (limit->kind), names[i]);
       ck_assert (limit->is_met == (i == CLEAVE_LIMIT_ADDED_MACS)); /* a cut of rows adds no MACs */
     }
-  /* A piece reads five and computes three rows of eight channels, and reads the weights. */
+  /* A piece reads five rows of eight channels, computes three rows of eight channels, and reads the
+   * weights. */
   ck_assert_double_eq (cleave_split_report_get_limit (report, 0)->reached,
                        4 * (5 * 80 + 3 * 80 + 8 * 72));
   ck_assert_double_eq (cleave_split_report_get_limit (report, 4)->reached, 4);

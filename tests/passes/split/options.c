@@ -58,7 +58,8 @@ static const Row rows[] = {
   { SIZE, 10, 3, TRUE, 0, 0, "1 3 3 3" },
   { SIZE, 10, 6, FALSE, 0, 0, "6 4" },
   { SIZE, 10, 6, TRUE, 0, 0, "4 6" },
-  /* the smallest and the largest number of chunks, and numbers beyond */
+  /* the smallest and the largest possible number of chunks, and numbers that are too small or too
+   * large */
   { COUNT, 10, 1, FALSE, 0, 0, "10" },
   { COUNT, 10, 10, FALSE, 0, 0, "1 1 1 1 1 1 1 1 1 1" },
   { COUNT, 10, 0, FALSE, 0, 0, "dimension 0: number of chunks must be between 1 and 10, not 0" },

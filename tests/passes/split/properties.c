@@ -330,7 +330,7 @@ START_TEST (planning_changes_nothing)
 }
 END_TEST
 
-/* Tests that no pass undoes a split by merging pieces. */
+/* The functions below test that no pass undoes a split by merging pieces. */
 
 static gboolean
 computes (const CleaveNode *node)

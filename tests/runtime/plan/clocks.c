@@ -158,8 +158,8 @@ get_peak_bytes (void)
   return usage.ru_maxrss * 1024;
 }
 
-/* The clocks take little memory, while two full matrices for 200,000 steps and 64 threads would
- * take 51 MB each. */
+/* The clocks take little memory, while the exact clocks of 200,000 steps and 64 threads would take
+ * 51 MB. */
 START_TEST (memory_does_not_grow_with_threads)
 {
   Case c;

@@ -92,7 +92,8 @@ add_pattern (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *oth
 
   for (gint n = g_rand_int_range (rand, 1, 5); n > 0; n--)
     t = add_epilogue_op (graph, rand, t, other);
-  if (g_rand_int_range (rand, 0, 8) == 0) /* the value must be stored */
+  if (g_rand_int_range (rand, 0, 8) == 0) /* makes an intermediate value necessary outside the
+                                           * pattern, so that a kernel must store the value */
     run_output (graph, run_unary (graph, "Neg", g_rand_boolean (rand) ? t : y));
   return g_rand_boolean (rand) ? run_binary (graph, op, y, t) : run_binary (graph, op, t, y);
 }
