@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* Points per inch: Graphviz has sizes in inches and positions in points. */
+/* Points per inch: Graphviz gives sizes in inches and positions in points. */
 #define POINTS 72.0
 
 /* From this many boxes on, edges are straight and the layout makes fewer iterations. */
@@ -63,8 +63,8 @@ draw_boxes (const double *sizes, guint n_boxes, const guint *edges, guint n_edge
 }
 
 /* Reads coordinates from "x,y x,y …" or "e,x,y x,y …". In the second form, the first point is the
- * tip of the arrow, which is a little beyond the end of the spline. The tip then replaces the last
- * point. */
+ * tip of the arrow, which is a little beyond the end of the spline. In this case, the tip replaces
+ * the last point of the route. */
 static void
 read_points (const char *text, GArray *points)
 {

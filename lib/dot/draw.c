@@ -12,8 +12,8 @@
 
 #include "../ir/graph-private.h"
 
-/* Draw at most this many clusters in one parent cluster (a group). When cgraph writes a drawing, it
- * looks for each vertex in each subgraph of a parent. Without groups, that is quadratic: 4,000
+/* A parent cluster (a group) has at most this many clusters. When cgraph writes a drawing, it looks
+ * for each vertex in each subgraph of a parent. Without groups, the time is quadratic: 4,000
  * clusters take 9 s instead of 0.2 s. */
 #define GROUP 32
 
@@ -24,8 +24,8 @@ static const char *const palette[] = {
   "#b3e2cd", "#cbd5e8", "#f4cae4", "#e6f5c9", "#fff2ae", "#a6d8f0",
 };
 
-/* In drawings with more vertices than this, labels show no attributes and have no ports: their text
- * would take most of the time. */
+/* In drawings with more vertices than this, labels show no attributes and have no ports: the text
+ * of attributes and ports would take most of the time. */
 #define MANY_LABELS 1000
 
 typedef struct
@@ -182,7 +182,8 @@ draw_cluster (Drawing *d, Agraph_t *parent, guint i)
   cleave_draw_set (d->clusters[i], "fillcolor", "#f4f4f4");
 }
 
-/* Draws the clusters [begin, end) in nested groups. The depth of the recursion is logarithmic. */
+/* Draws the frames [begin, end) as clusters in nested groups of GROUP. The depth of the recursion
+ * is logarithmic. */
 static void
 draw_clusters_within (Drawing *d, Agraph_t *parent, guint begin, guint end)
 {
@@ -201,8 +202,8 @@ draw_clusters_within (Drawing *d, Agraph_t *parent, guint begin, guint end)
     }
 }
 
-/* Returns the number of frames that are drawn as clusters. These are the subgraphs and strips,
- * which are before the runs in `frames`. */
+/* Returns the number of frames that are drawn as clusters: the subgraphs and strips. They are
+ * before the runs in `frames`. */
 static guint
 count_clusters (const CleaveFrames *frames)
 {

@@ -4,8 +4,8 @@
 
 #include <glib.h>
 
-/* The numbers of objects. Named objects have even numbers from 2 on, unnamed objects odd
- * numbers. */
+/* The numbers of objects. Named objects have the numbers 2, 4, 6 …, and unnamed objects the numbers
+ * 1, 3, 5 …. */
 typedef struct
 {
   Agraph_t *root;
@@ -48,8 +48,8 @@ ids_map (void *state, int kind, char *name, IDTYPE *id, int create)
   return number != 0;
 }
 
-/* Returns FALSE: no caller may choose a number. cgraph calls this function only when it reads a
- * file that has numbers. */
+/* Returns FALSE: no caller may choose the number of an object. cgraph calls this function only when
+ * it reads a file with numbers. */
 static long
 ids_alloc (void *state, int kind, IDTYPE id)
 {

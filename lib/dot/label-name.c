@@ -6,10 +6,11 @@
 
 #include "../ir/graph-private.h"
 
-/* Prefixes of fewer bytes are not omitted: that would save little, and one can search a picture for
- * full names. */
+/* Labels keep a prefix of fewer bytes: omitting it would save little, and one can search a picture
+ * for full names. */
 #define MIN_PREFIX 6
-/* A label shows about this many characters from the end of a longer name. */
+/* If a name has more characters than this, a label shows only about this many characters from its
+ * end. */
 #define MAX_NAME 36
 
 static const char marks[] = "/.:_";

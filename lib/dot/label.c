@@ -9,7 +9,7 @@
 #define MAX_LINE 40
 #define MAX_ATTRIBUTE 60
 
-/* The label of a join names at most this many operands that have no edge. */
+/* The label of a join names at most this many of its operands that have no edge. */
 #define MAX_PARTS 4
 /* A value has edges to its first MAX_EDGES uses. A later use by a join of more than MAX_PARTS
  * operands has no edge: the join's label names the value. In a dense block each value is an operand
@@ -81,8 +81,8 @@ cleave_label_dup_result_port (const CleaveNode *node, guint result)
   return g_steal_pointer (&port);
 }
 
-/* Returns whether the label of a large join names this operand, which then has no edge. Earlier
- * uses of the value have edges. */
+/* Returns whether the label of a join with many operands names this operand instead of an edge. If
+ * so, MAX_EDGES earlier uses of the value have edges. */
 static gboolean
 is_named_instead (const CleaveNode *node, guint operand)
 {
@@ -191,7 +191,8 @@ append_folded (GString *label, const CleaveNode *node, gboolean show_constants)
     }
 }
 
-/* Appends op and name on separate lines, so that one can search the picture for op or name. */
+/* Appends the op and the name of the node on separate lines, so that one can search the picture for
+ * the op or the name. */
 static void
 append_title (GString *label, const CleaveNode *node, const CleaveLabelStyle *style)
 {
@@ -270,8 +271,8 @@ cleave_label_has_ports (const CleaveNode *node, const CleaveLabelStyle *style)
          cleave_node_get_constant (node) == NULL;
 }
 
-/* Returns, as text, the range of operand 0 that a view reads. NULL if the view is not a single
- * range with step 1. */
+/* Returns, as text, the range of operand 0 that a view reads. Returns NULL if the view does not
+ * read a single range with steps of 1. */
 static char *
 dup_view_text (const CleaveNode *node)
 {

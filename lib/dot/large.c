@@ -8,7 +8,7 @@
 #include "draw.h"
 #include "layers.h"
 
-/* Points per inch: Graphviz has sizes in inches and positions in points. */
+/* Points per inch: Graphviz gives sizes in inches and positions in points. */
 #define POINTS 72.0
 
 /* Margin around the contents of a cluster, in points. */
@@ -18,7 +18,8 @@
 /* Length of the tip of an arrow, in points. */
 #define ARROW 5.0
 
-/* A cluster, or a single vertex that is in no cluster. Blocks are laid out as boxes in layers.h. */
+/* A block: a cluster, or a single vertex that is in no cluster. cleave_layers_place() lays out
+ * blocks as boxes. */
 typedef struct
 {
   Agraph_t *cluster; /* cluster of the block; NULL: the block is a vertex */
@@ -87,8 +88,8 @@ add_to_block (Large *l, guint block, guint vertex)
   g_array_append_val (vertices, vertex);
 }
 
-/* Makes a block of each cluster below `parent`. Calls itself for groups of clusters, whose depth is
- * logarithmic. */
+/* Makes a block of each cluster below `parent`. Calls itself for groups of clusters; the depth of
+ * groups is logarithmic. */
 static void
 find_clusters (Large *l, Agraph_t *parent)
 {
@@ -123,8 +124,8 @@ read_vertices (Large *l)
       add_to_block (l, add_block (l, NULL), i);
 }
 
-/* Adds each edge between two vertices of a block to the block. Returns all other edges, as pairs of
- * blocks. */
+/* Adds each edge between two vertices of one block to the block. Returns all other edges, as pairs
+ * of blocks. */
 static GArray *
 read_edges (Large *l)
 {

@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* Number of sweeps over the layers; each sweep goes down and up once. On 6,400 nodes, the ends of
- * an edge are on average 193 points apart after 1 sweep, 187 after 2, and 188 to 189 after more. */
+ * an edge are on average 193 points apart after 1 sweep, 187 after 2 sweeps, and 188 to 189 after
+ * more sweeps. */
 #define SWEEPS 2
 
 /* The neighbors of all boxes in one direction. The neighbors of box b are others[first[b]] to
@@ -27,7 +28,8 @@ typedef struct
   Ends from, to;
   guint *layer;          /* indexed by box: number of its layer */
   guint *first, *boxes;  /* the boxes of layer l are boxes[first[l]] to boxes[first[l + 1] - 1] */
-  double *x, *wanted;    /* indexed by box: x of its center, and mean x of its neighbors */
+  double *x, *wanted;    /* indexed by box: x of the box's center, and mean x of the centers of its
+                          * neighbors */
   double *offset, *mean; /* working memory of place_in_order(), indexed by position in the layer */
   guint *count;
 } Layers;
@@ -103,7 +105,7 @@ find_longest_paths (Layers *l)
     }
 }
 
-/* Moves each source down to the layer just above its first successor. */
+/* Moves each box without predecessors down to the layer just above its highest successor. */
 static void
 lower_sources (Layers *l)
 {
@@ -160,8 +162,8 @@ find_wanted (Layers *l, guint box, const Ends *ends)
 }
 
 /* Places boxes in the given order, without overlap, as near to their wanted positions as possible
- * (least squares). Merges neighbors that would overlap into a group, and places the group at its
- * mean (isotonic regression, pool adjacent violators). */
+ * (least squares). Merges neighboring boxes that would overlap into a group, and places the group
+ * at the mean of the wanted positions (isotonic regression, pool adjacent violators). */
 static void
 place_in_order (Layers *l, const guint *boxes, guint n)
 {

@@ -22,8 +22,8 @@ is_quotable (const char *name)
   return n_backslashes % 2 == 0;
 }
 
-/* Returns whether an HTML string of DOT can hold the name: its angle brackets are balanced, and it
- * has no comment. */
+/* Returns whether an HTML string of DOT can hold the name: the name's angle brackets are balanced,
+ * and the name is not empty and has no HTML comment. */
 static gboolean
 is_balanced (const char *name)
 {
@@ -80,9 +80,9 @@ dup_xml_name (Agraph_t *root, const CleaveGraph *graph, const char *name)
   return g_string_free (text, FALSE);
 }
 
-/* If a quoted string cannot hold a name, writes the name as an HTML string, if possible. cgraph
- * marks an HTML string and writes it in angle brackets. Escapes names that begin with '%', since
- * cgraph replaces these names when it reads them. */
+/* Adds the vertex under `name`, as an HTML string if a quoted string cannot hold the name. cgraph
+ * writes an HTML string in angle brackets. Escapes a name that no kind of string can hold, and a
+ * name that begins with '%', which cgraph would replace when it reads the drawing. */
 Agnode_t *
 cleave_draw_add_vertex (Agraph_t *root, const CleaveGraph *graph, const char *name)
 {

@@ -30,7 +30,8 @@ typedef struct
   Agnode_t **inputs;        /* indexed by node id: vertex of an input */
   guint n_prefix;
   Agraph_t *root;
-  GHashTable *edges; /* pairs of vertices that have an edge, as text: "from to" (addresses) */
+  GHashTable *edges; /* set of the pairs of vertices that have an edge; a pair is the text "from to"
+                      * of two addresses */
 } Overview;
 
 static gboolean
@@ -164,7 +165,7 @@ get_vertex (const Overview *o, const CleaveNode *node)
   return frame == G_MAXUINT ? o->inputs[node->id] : o->boxes[frame].vertex;
 }
 
-/* Draws one edge between two boxes, even if several values lead from one to the other. */
+/* Draws an edge between two boxes, unless an earlier value has drawn this edge. */
 static void
 draw_edge (Overview *o, Agnode_t *from, Agnode_t *to)
 {

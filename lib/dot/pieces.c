@@ -60,8 +60,8 @@ get_data_user (const CleaveNode *node)
   return NULL;
 }
 
-/* Look for dimension names up to this many nodes up and down: enough for a norm, an activation and
- * a slice. */
+/* Search for dimension names up to this many nodes above and below a node: enough for a norm, an
+ * activation and a slice. */
 #define MAX_STEPS 8
 
 const char *
@@ -83,8 +83,8 @@ cleave_node_find_letters (const CleaveNode *node)
 
 /* The functions below find the parts of the whole that nodes compute. */
 
-/* Returns whether a part is cut only along spatial dimensions. A Concat along channels belongs to
- * the model; a Concat along rows is an Assemble in an ONNX file. */
+/* Returns whether a part is cut only along spatial dimensions. A Concat along rows stands for an
+ * Assemble in an ONNX file; a Concat along channels was in the model before the split. */
 static gboolean
 cuts_rows (const CleavePiecePlace *place, const char *letters)
 {
@@ -95,8 +95,8 @@ cuts_rows (const CleavePiecePlace *place, const char *letters)
   return TRUE;
 }
 
-/* Returns whether a join assembles pieces. If a join has views among its operands, it adds a
- * neighbor's rows to a piece instead. */
+/* Returns whether a join assembles pieces: it has no views among its operands. A join with views
+ * adds a neighbor's rows to a piece. */
 static gboolean
 joins_pieces (const CleaveNode *join)
 {
@@ -127,8 +127,8 @@ note_place (const CleaveOperand *use,
     places[piece->id] = *place;
 }
 
-/* Notes the parts that all operands of a join compute. Computes the ranges of the join only once,
- * since there may be many operands. */
+/* Sets the entries of the operands of a join in `places`. Computes the ranges of the join only
+ * once, since a join may have many operands. */
 static void
 note_parts (const CleaveNode *join, const CleaveOp *assemble, CleavePiecePlace *places)
 {
@@ -144,8 +144,9 @@ note_parts (const CleaveNode *join, const CleaveOp *assemble, CleavePiecePlace *
     }
 }
 
-/* Notes the operands of a piece that are pieces, too. If the piece reads an operand only at the
- * piece's own range, the operand is a piece of that range. */
+/* Sets the entries of the operands of a piece that are pieces, too. If the piece computes each
+ * range of its result from the same range of an operand, the operand is a piece of the same
+ * range. */
 static void
 note_operands (const CleaveNode *node, const CleaveOp *assemble, CleavePiecePlace *places)
 {

@@ -12,7 +12,8 @@ struct _CleaveDotRanks
                           * in no frame */
   int *rank;             /* indexed by node id: rank of the node; -1: no rank */
   GHashTable *clusters;  /* maps a rank, plus 1, to its cluster */
-  GHashTable *receivers; /* maps a value to the set of the ranks that receive it, each plus 1 */
+  GHashTable *receivers; /* maps a value to the set of the ranks (each plus 1) that receive the
+                          * value */
 };
 
 CleaveDotRanks *

@@ -23,8 +23,8 @@ get_own_folder (void)
   return g_path_get_dirname (dladdr (&here, &info) != 0 ? info.dli_fname : "");
 }
 
-/* Opens the module. Its folder is CLEAVE_MODULE_DIR if that is set; else the folder `cleave` beside
- * the library, or, in a build directory, the folder of the library. */
+/* Opens the module. The folder is CLEAVE_MODULE_DIR if this variable is set; else the folder
+ * `cleave` beside the library, or, in a build directory, the folder of the library. */
 static GModule *
 open_module (void)
 {

@@ -8,7 +8,7 @@
 #include "../ir/graph-private.h"
 
 /* A block between two points with one live value is one run if it has at most this many nodes. A
- * residual block or a layer is one run, a whole U-net is not. */
+ * residual block or a layer is one run; a whole U-net is not. */
 #define MAX_BLOCK 40
 
 typedef struct
@@ -56,8 +56,8 @@ count_live (const Search *s)
   return live;
 }
 
-/* Returns the producer of all operands of a node that are not constant; NULL unless it is a single
- * node and has no other consumer. */
+/* Returns the only node that computes the operands of a node, not counting constants. Returns NULL
+ * if several nodes do, or if the only producer has another consumer. */
 static const CleaveNode *
 find_only_producer (const CleaveNode *node)
 {

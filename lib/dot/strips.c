@@ -10,10 +10,10 @@ typedef struct
 {
   const guint *band;
   guint *strip;          /* indexed by node id: number of the node's strip in its band; G_MAXUINT:
-                          * none */
+                          * the node is in no strip */
   guint *n;              /* indexed by band: number of strips */
-  guint *parts;          /* indexed by band: number of operands of the current join that are in the
-                          * band, so far */
+  guint *parts;          /* indexed by band: number of operands of the current join, so far, that
+                          * are in the band */
   gboolean *passes_rows; /* indexed by band: whether a strip passes rows to a later strip */
 } Search;
 
@@ -25,8 +25,8 @@ skip_views (const CleaveNode *node)
   return node;
 }
 
-/* Numbers the strips of bands by the operands of a join that is in no band. The operands in one
- * band end the strips 0, 1, 2, … of that band, in order. */
+/* Numbers the strips of bands by the operands of a join that is in no band. The first operand in a
+ * band ends strip 0 of the band, the next operand in the band ends strip 1, and so on. */
 static void
 number_parts (Search *s, const CleaveNode *join)
 {
@@ -64,8 +64,8 @@ number_node (Search *s, const CleaveNode *node)
   s->strip[node->id] = first;
 }
 
-/* Notes whether a node passes rows from an earlier to a later strip of a band. Only a view or a
- * join passes rows; two branches that read one whole value pass no rows. */
+/* Sets passes_rows[band] if a node passes rows from an earlier strip to a later strip of a band.
+ * Only a view or a join passes rows; two branches that read one whole value pass no rows. */
 static void
 note_rows_passed_on (Search *s, const CleaveNode *node)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Exchanges errors between ranks, so that all ranks fail if one fails. */
+/* Exchanges errors between ranks, so that all ranks fail if one rank fails. */
 
 #include <cleave/cleave-error.h>
 #include <cleave/cleave-mpi.h>
@@ -38,8 +38,8 @@ spread (MPI_Comm comm, int from, int rank, const GError *own, GError **error)
  * @own: (nullable): the error of this rank; %NULL if it has none
  * @error: return location for a [struct@GLib.Error]
  *
- * Exchanges errors between all ranks. If a rank has an error, all ranks get it. If several ranks
- * have an error, all ranks get the error of the lowest of these ranks. All ranks of the
+ * Exchanges errors between all ranks. If a rank has an error, all ranks get this error. If several
+ * ranks have an error, all ranks get the error of the rank with the lowest number. All ranks of the
  * communicator must call this function.
  *
  * Returns: %TRUE if no rank has an error

@@ -11,10 +11,11 @@
 #include <sched.h>
 #include <string.h>
 
-/* Poll for a message this many times (some microseconds) before the thread yields its core and
+/* A thread polls for a message this many times (some microseconds) before it yields its core and
  * checks whether another rank has failed. */
 #define PATIENCE 64
-/* Microseconds to sleep between polls: less than a message takes in most networks. */
+/* Time that a waiting thread sleeps between polls, in microseconds: less than a message takes in
+ * most networks. */
 #define NAP 20
 
 /* MPI sends a message of at most this many bytes immediately, in any network. Only larger messages
@@ -46,7 +47,7 @@ cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error)
   copy_communicator (channels, comm, &own);
   if (!cleave_mpi_agree (comm, own, error))
     {
-      /* Freeing a communicator is collective, and the rank whose call failed has no communicator to
+      /* Freeing a communicator is collective, and a rank whose call failed has no communicator to
        * free. So no rank frees its communicators. */
       channels->comm = channels->alarm = MPI_COMM_NULL;
       return FALSE;
@@ -218,8 +219,8 @@ is_done (CleaveChannelSet *channels, CleaveChannel *channel, gboolean listen, MP
   return flag != 0 && channels->failure == NULL;
 }
 
-/* Yields the core. If other programs of the process run at the same time, sleeps instead, since a
- * thread that yields may get its core back at once. */
+/* Yields the core. If other programs of the process run at the same time, sleeps instead: a thread
+ * that only yields may get its core back at once. */
 static void
 leave_core (const CleaveChannelSet *channels)
 {
@@ -284,8 +285,8 @@ wait_for (CleaveChannelSet *channels, CleaveChannel *channel, MPI_Status *status
   return FALSE;
 }
 
-/* Starts the request of a message. Makes the request in the first run, and again if the value has
- * moved in memory because another tensor was bound. */
+/* Starts the request of a message. In the first run, makes the request. Makes a new request if the
+ * value has moved in memory because another tensor was bound. */
 static void
 start (CleaveChannelSet *channels, guint message, const CleaveMessagePlace *place)
 {

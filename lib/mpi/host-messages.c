@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Reads messages from the memory of other processes on the host. MPI copies a message only while
- * both ranks call MPI, in parts if the message is large or not dense. Here the receiver alone
- * copies the whole message. The receiver copies from the sender's arena, which it has mapped. If
- * the value is in a bound tensor, it calls process_vm_readv(). */
+ * both ranks call MPI, in parts if the message is large or not dense. With the functions of this
+ * file, the receiver alone copies the whole message. The receiver copies from the sender's arena,
+ * which it has mapped. If the value is in a bound tensor, the receiver calls process_vm_readv(). */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* declares memfd_create() and process_vm_readv() */
@@ -22,20 +22,19 @@
 #include "copy-runs.h"
 
 #define LINE 64
-/* At most this many parts in one call of process_vm_readv(), which is the limit of Linux. */
+/* A call of process_vm_readv() reads at most this many parts; Linux allows 1024. */
 #define MAX_PARTS 512
 /* Runs (contiguous ranges) of fewer bytes than this are short. If a value has short runs, the
- * receiver fetches one range from the first to the last run, including the gaps. process_vm_readv()
- * spends more time on each run than copying this many bytes takes. */
+ * receiver fetches one range from the first run to the last run, including the gaps. A call of
+ * process_vm_readv() takes longer for one more run than for this many bytes. */
 #define SHORT_RUN 256
 #define KEY_BYTES 40
 
 /* The state of one message. The sender writes `offered` and `place`, and the receiver writes
- * `taken`, on separate cache lines. */
+ * `taken`, which is on another cache line. */
 typedef struct
 {
-  _Alignas(LINE) atomic_uint offered; /* number of the last run in which the sender offered the
-                                       * message */
+  _Alignas(LINE) atomic_uint offered; /* number of times that the sender has offered the message */
   CleaveMessagePlace place;           /* place of the value in the sender's memory */
   _Alignas(LINE) atomic_uint taken;
 } Entry;
@@ -48,7 +47,7 @@ typedef struct
 } Board;
 
 /* The data that each rank sends to all other ranks, so that the other ranks can read its memory. A
- * `pid` of -1 means that they cannot read this rank's memory. */
+ * `pid` of -1 means that the other ranks cannot read this rank's memory. */
 typedef struct
 {
   gint64 pid, board_fd, arena_fd, arena_bytes;
@@ -69,7 +68,7 @@ struct _CleaveHostMessages
   gsize board_bytes;
   int board_fd;
   Board *board;
-  Peer *peers;    /* indexed by rank: the introduction, board and arena of that rank */
+  Peer *peers;    /* indexed by rank: the description, board and arena of that rank */
   char *can_read; /* [reader * n_ranks + sender]: whether the rank `reader` can read the memory of
                    * the rank `sender` */
 };
@@ -143,8 +142,9 @@ map_other (const Description *other, gint64 fd, gsize n_bytes, gboolean write)
   return memory;
 }
 
-/* Reads parts of another process's memory with one system call. `here` and `there` have the
- * addresses and sizes in this and in the other process. Returns FALSE and sets errno on failure. */
+/* Reads `n_bytes` in `n_parts` parts from another process's memory with one system call. `here` and
+ * `there` are the addresses and sizes of the parts in this and in the other process. Returns FALSE
+ * and sets errno on failure. */
 static gboolean
 fetch_parts (const Description *other,
              const struct iovec *here,
@@ -168,8 +168,8 @@ read_other (const Description *other, gpointer to, guint64 address, gsize n_byte
 }
 
 /* Maps the board and the arena of a peer. If the peer is on another host or in a container, a
- * different process may have the peer's pid here. So the key of the board is compared, in memory
- * and in the file: it proves that the process is the peer. */
+ * different process of this host may have the peer's pid. So the function compares the key of the
+ * board, in memory and in the file: the key proves that the process is the peer. */
 static gboolean
 map_peer (CleaveHostMessages *host, Peer *peer)
 {
@@ -271,8 +271,8 @@ cleave_host_messages_is_offered (const CleaveHostMessages *host, int from, guint
   return atomic_load_explicit (&entry->offered, memory_order_acquire) == run;
 }
 
-/* Copies up to MAX_PARTS parts of the value with one system call. Returns the number of bytes, or
- * -1 with errno set. */
+/* Copies up to MAX_PARTS parts of the value with one system call, and advances both iterators.
+ * Returns the number of bytes, or -1 with errno set. */
 static gint64
 fetch_some (const Peer *peer, CleaveRuns *source, CleaveRuns *target)
 {

@@ -7,21 +7,22 @@
 
 #include <math.h> /* declares HUGE_VAL */
 
-/* Send a message back and forth this many times, and take the shortest time. Other round trips
- * include delays of the machines, and TCP takes some round trips to reach full speed. */
+/* A message is sent back and forth this many times, and the shortest time counts. Longer round
+ * trips include delays of the machines, and TCP takes some round trips to reach full speed. */
 #define N_PINGS 20
 /* Measuring one size of message stops after this many seconds, but not before MIN_PINGS round
  * trips. */
 #define MAX_TIME 1
 /* Measure at least this many round trips. */
 #define MIN_PINGS 3
-/* A message that takes this many seconds in one direction is long enough to measure the bandwidth.
- * The message grows until it takes LONG_PING seconds: a shorter time is latency rather than
- * bandwidth. */
+/* The bandwidth is measured with a message that takes at least this many seconds in one direction:
+ * the time of a smaller message is mostly latency. The size grows until the message takes this
+ * time. */
 #define LONG_PING 0.01
 /* Send messages of at most this many bytes. */
 #define MAX_BYTES (16 << 20)
-/* Measure at most this many ranks, evenly spread, since each takes a fraction of a second. */
+/* Measure at most this many ranks, evenly spread over all ranks, since each rank takes a fraction
+ * of a second. */
 #define MAX_PEERS 32
 
 static int
@@ -90,7 +91,7 @@ measure_peer (MPI_Comm comm, int peer, void *data, CleaveNetwork *slowest)
   return code != MPI_SUCCESS ? code : end;
 }
 
-/* Rounds to two significant digits, so that the value can be printed and passed back as an option.
+/* Rounds `value` to two significant digits, so that users can pass the printed value as an option.
  */
 static double
 round_off (double value)
@@ -100,8 +101,8 @@ round_off (double value)
   return g_ascii_strtod (g_ascii_formatd (text, sizeof text, "%.1e", value), NULL);
 }
 
-/* Measures the peers, one after the other. Returns the first MPI error. After an error, continues
- * with the next peer, which waits for messages. */
+/* Measures the network to each peer, one peer after the other. Returns the first MPI error. After
+ * an error, continues with the next peer, since that peer waits for messages. */
 static int
 measure (MPI_Comm comm, void *data, CleaveNetwork *slowest)
 {

@@ -6,9 +6,9 @@
 
 #include "progress.h"
 
-/* Microseconds between two calls of MPI; each call sends some parts of 128 KiB. VGG-16's
- * convolutions on two ranks take 263 ms at 1 Gbit/s, and 334 ms without the thread. In shared
- * memory, the thread changes nothing. */
+/* Time between two calls of MPI, in microseconds; each call sends some parts of 128 KiB. The
+ * convolutions of VGG-16 on two ranks take 263 ms at 1 Gbit/s, and 334 ms without the thread. In
+ * shared memory, the thread makes no difference. */
 #define PAUSE 250
 
 struct _CleaveProgress
@@ -17,8 +17,8 @@ struct _CleaveProgress
   GMutex *mpi_lock;
   GMutex lock;
   GCond changed;
-  gboolean is_wanted, is_over; /* protected by `lock`: a run is in flight, so the thread calls
-                                * MPI; the thread must end */
+  gboolean is_wanted, is_over; /* protected by `lock`: whether a run is in flight, so that the
+                                * thread calls MPI; whether the thread must end */
   GThread *thread;
 };
 

@@ -9,8 +9,8 @@ struct _CleaveRankProgram
 {
   CleaveChannelSet channels;
   CleaveProgram *program;
-  CleaveTensor *token; /* one byte, bound to the last input of a rank's graph; it orders transfers
-                        * (memory/transfer.c) */
+  CleaveTensor *token; /* a tensor of one byte, bound to the last input of a rank's graph: the token
+                        * that orders transfers (memory/transfer.c) */
   gboolean is_bound;
 };
 
@@ -77,8 +77,8 @@ check_all (const CleaveChannelSet *channels,
   return cleave_mpi_agree (channels->comm, own, error) && check_alike (channels, placement, error);
 }
 
-/* Builds the program of this rank. Frees `placement`, and with it the constants of other ranks,
- * before it makes the program. */
+/* Builds the program of this rank. Frees `placement`, and so the constants of other ranks, before
+ * it compiles the graph. */
 static void
 make (CleaveRankProgram *program,
       CleavePlacement *placement,
@@ -201,8 +201,8 @@ cleave_rank_program_bind (CleaveRankProgram *program,
   return is_good;
 }
 
-/* Binds only the token, on a rank other than 0, which has neither inputs nor outputs of the graph.
- * Reports a failure to the other ranks, which would wait for this rank. */
+/* Binds only the token, since a rank other than 0 has neither inputs nor outputs of the graph.
+ * Reports a failure to the other ranks, which would otherwise wait for this rank. */
 static void
 bind_token (CleaveRankProgram *program)
 {

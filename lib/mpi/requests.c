@@ -2,8 +2,8 @@
 
 #include "requests.h"
 
-/* Number of elements of a block. MPI counts elements in ints; a larger count is a number of
- * blocks. */
+/* Number of elements of a block. MPI counts elements in ints, so a larger number of elements is
+ * described as blocks. */
 #define BLOCK ((gint64) 1 << 30)
 
 /* Makes an MPI type of `n` elements of the type `inner`, `stride` bytes apart. `n` is at most

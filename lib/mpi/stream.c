@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Runs several programs of one placement at once on all ranks. Each program runs on its own thread,
- * with its own memory and messages. While one program waits for a message, another computes. */
+ * with its own memory and messages. While one program waits for a message, another program
+ * computes. */
 
 #include "rank-program.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts slices of XLA to attributes of ops. A slice becomes a Slice. Several slices that divide
- * one dimension become a Split, since XLA has no operator for it. */
+/* Converts slices of XLA to attributes of ops. One slice becomes a Slice. Several slices that
+ * divide one dimension become a Split, for which XLA has no operator. */
 
 #include <cleave/cleave-frameworks.h>
 
@@ -77,8 +77,8 @@ is_cut (const CleaveShape *shape, const CleaveSliceXla *slices, guint n, guint d
   return FALSE;
 }
 
-/* Finds the only dimension that the slices cut. If they cut no dimension, several slices can only
- * be parts of a dimension of extent 0. */
+/* Finds the only dimension that the slices cut. If the slices cut no dimension, several slices can
+ * only be parts of a dimension of extent 0. */
 static gboolean
 find_cut (
     const CleaveShape *shape, const CleaveSliceXla *slices, guint n, guint *axis, GError **error)

@@ -37,10 +37,10 @@ from_onednn (const CleaveShape *shape, const CleaveSplitOnednn *call, GError **e
  * Makes the attributes of a Split from a Split of oneDNN Graph, with both options of its RFC.
  *
  * Three arguments can give the sizes, in this order: `num_splits`, which must divide the dimension;
- * `size_split`, where the last piece may be smaller; and `sections_split`. The first of these that
- * is not %NULL gives the sizes, and the others are ignored.
+ * `size_split`, where the last piece may be smaller; and `sections_split`. The first of these
+ * arguments that is not %NULL gives the sizes, and the other arguments are ignored.
  *
- * Fails as [ctor@Cleave.SplitAttrs.new] does, and if all three are %NULL.
+ * Fails as [ctor@Cleave.SplitAttrs.new] does, and if all three arguments are %NULL.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  *

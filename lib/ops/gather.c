@@ -57,7 +57,8 @@ maps_gather (const CleaveCall *call, guint operand, CleaveDimMap *map)
                          : cleave_dim_map_same (d < axis ? d : d - 1 + n);
 }
 
-/* Returns the number of elements after the axis if they are contiguous in x and in y, else 0. */
+/* Returns the number of elements in the dimensions of x after the axis. Returns 0 if these elements
+ * are not contiguous in x and in y. */
 static gint64
 find_block (const CleaveView *x, guint axis, const CleaveView *y, guint n_indices)
 {
@@ -74,7 +75,7 @@ find_block (const CleaveView *x, guint axis, const CleaveView *y, guint n_indice
   return n;
 }
 
-/* The blocks that a line of indices copies. A block is the elements of x after the axis, for one
+/* The blocks that a line of indices copies. A block is all elements of x after the axis, for one
  * index. Steps are in bytes, except for index_step, which is in indices. */
 typedef struct
 {
@@ -85,8 +86,8 @@ typedef struct
   gsize n_bytes;
 } Blocks;
 
-/* Defines functions that copy the blocks of a line. A block of one element is copied by an
- * assignment, since a call of memcpy() takes longer. */
+/* Defines a function that copies the blocks of a line. Blocks of one element are copied by
+ * assignments, since a call of memcpy() takes longer. */
 #define COPY_BLOCKS(name, Index, move)                                                             \
   static void name (const Blocks *b)                                                               \
   {                                                                                                \
@@ -119,7 +120,8 @@ static void (*const block_copies[2][5]) (const Blocks *b) = {
   { copy_1_gint64, copy_2_gint64, copy_4_gint64, copy_8_gint64, copy_any_gint64 },
 };
 
-/* Copies a block for each entry of `indices`, and for each index of the dimensions before the axis.
+/* Copies one block for each pair of an entry of `indices` and an index of the dimensions before the
+ * axis.
  */
 static void
 copy_blocks (
@@ -154,10 +156,10 @@ copy_blocks (
     while (cleave_lines_next (&lines));
 }
 
-/* All blocks of an index are copied as one strided view on two conditions. A block is shorter than
- * SHORT_BLOCK bytes, and each index has at least MANY_BLOCKS times as many blocks as there are
- * indices. Example: the first elements of 65,536 pairs take 30 us as one view, and 560 us block by
- * block. */
+/* The kernel copies all blocks of an index as one strided view on two conditions. Blocks are
+ * shorter than SHORT_BLOCK bytes, and each index has at least MANY_BLOCKS times as many blocks as
+ * there are indices. Example: the first elements of 65,536 pairs take 30 us as one view, and 560 us
+ * block by block. */
 #define SHORT_BLOCK 64
 #define MANY_BLOCKS 16
 

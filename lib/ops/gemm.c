@@ -2,8 +2,8 @@
 
 /* Gemm.
  *
- * Order of one result element, which every kernel keeps: +0; then k in order, one fused
- * multiply-add each (products.h). The sum is multiplied by alpha, unless that is 1. If C is
+ * Order of the sum of one result element, in every kernel: +0; then k in order, one fused
+ * multiply-add each (products.h). The sum is multiplied by alpha, unless alpha is 1. If C is
  * present, C is added, or beta * C if beta is not 1. */
 
 #include "build.h"

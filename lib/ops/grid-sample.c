@@ -4,7 +4,7 @@
  * position of X that the grid gives. N, C, and the spatial dimensions of the grid can be split; a
  * piece reads all spatial dimensions of X.
  *
- * Order of operations: taps in row-major order. The weight of a tap is the product of its weights
+ * Order of the sum: taps in row-major order. The weight of a tap is the product of its weights
  * along the dimensions, in double. Each weight, product and sum is rounded to float32, or to
  * float64 for float64 elements. */
 
@@ -163,8 +163,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     }
 }
 
-/* Returns the first opset that has this form of the op: opset 20 for ranks other than 4. 0: every
- * opset has it. */
+/* Returns the first opset in which GridSample allows the rank of the call: opset 20 for ranks other
+ * than 4. 0: every opset allows rank 4. */
 static guint
 since (const CleaveCall *call)
 {

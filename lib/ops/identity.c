@@ -31,7 +31,7 @@ static const CleaveAttr dropout_attrs[] = {
 };
 
 /* Infers the types of a Dropout. The second result is the mask of the elements that are not
- * dropped: all are 1. */
+ * dropped. All its elements are 1. */
 static gboolean
 infer_dropout (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* LayerNormalization and MeanVarianceNormalization. The normalized dimensions cannot be split, the
- * others can.
+/* LayerNormalization and MeanVarianceNormalization. The normalized dimensions cannot be split; all
+ * other dimensions can.
  *
  * Order of operations: moments.h. LayerNormalization computes float64 in double, all other floats
  * in float32, and rounds each operation. MeanVarianceNormalization computes in double and rounds
@@ -147,7 +147,7 @@ write_lines (CleaveLines *lines,
   while (cleave_lines_next (lines));
 }
 
-/* Returns a view of a parameter, broadcast to the shape of X. */
+/* Returns a view of a parameter (Scale or B) that is broadcast to the shape of X. */
 static CleaveView
 spread (const CleaveView *parameter, const CleaveView *x)
 {
@@ -235,7 +235,7 @@ const CleaveOp cleave_op_layer_normalization = {
 
 /* The code below defines the op MeanVarianceNormalization. */
 
-/* ONNX adds this number to the standard deviation. */
+/* The number that ONNX adds to the standard deviation, so that no division is by 0. */
 #define MVN_EPSILON 1e-9
 
 static const CleaveAttr mvn_attrs[] = {

@@ -222,7 +222,7 @@ can_join (const CleaveLines *lines, guint d)
   return TRUE;
 }
 
-/* Moves dimension d to index `to`, and shifts the dimensions between. */
+/* Moves dimension d to index `to`, and shifts the dimensions between the two indices. */
 static void
 move_dim (CleaveLines *lines, guint d, guint to)
 {
@@ -231,7 +231,7 @@ move_dim (CleaveLines *lines, guint d, guint to)
     lines->stride[k][to] = lines->stride[k][d];
 }
 
-/* Drops dimensions of extent 1, and merges dimensions that continue each other. */
+/* Drops dimensions of extent 1, and merges dimensions that continue each other in all views. */
 static void
 join_dims (CleaveLines *lines)
 {

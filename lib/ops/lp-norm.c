@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* LpNormalization, opset 1: each element divided by the norm of its line along the axis. If the
- * norm is 0, so is the result, as in ONNX Runtime. All dimensions but the axis can be split.
+ * norm is 0, the result is 0, as in ONNX Runtime. All dimensions but the axis can be split.
  *
  * Order of operations: the norm is computed as norms.h describes. float64 is divided by the norm.
- * Shorter floats are multiplied by 1 / norm in double, where this cannot overflow, and rounded. */
+ * Shorter floats are multiplied by 1 / norm in double, which cannot overflow, and rounded. */
 
 #include "../ir/op.h"
 #include "norms.h"
@@ -60,7 +60,8 @@ scale (const double *x, const double *factors, gint64 step, gint64 n, double *y)
 }
 
 /* Writes the results of a line of n elements. Each element is multiplied by a factor or divided by
- * a norm. `by` holds the factors or norms, with the step `by_step`. */
+ * a norm. `by` holds the factors or norms, `by_step` entries apart; 0: all elements have the same
+ * factor or norm. */
 static void
 write_line (const CleaveView *const *views,
             const gint64 *offset,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* LRN: each element divided by a power of the sum of squares over a window of channels. Channels
- * cannot be split, since LRN has no pads for the halo of a piece. All other dimensions can be
- * split.
+ * cannot be split: a piece would also read channels of the halo, and no pads could exclude these
+ * channels from the result. All other dimensions can be split.
  *
- * Order of operations: the squares of the window in the order of channels, in double; the result is
+ * Order of the sum: the squares of the window in the order of channels, in double; the result is
  * rounded once. */
 
 #include "../ir/op.h"

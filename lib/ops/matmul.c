@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* MatMul with batch dimensions, which are broadcast, as numpy.matmul.
+/* MatMul. Batch dimensions are broadcast, as in numpy.matmul.
  *
- * Order of one result element, which every kernel keeps: +0, then k in order, one fused
+ * Order of the sum of one result element, in every kernel: +0, then k in order, one fused
  * multiply-add each (products.h). */
 
 #include "build.h"

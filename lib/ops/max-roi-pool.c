@@ -3,18 +3,18 @@
 /* MaxRoiPool, opset 1. Regions and channels can be split. Rows and columns of the result cannot,
  * since they depend on the whole extent of their region.
  *
- * ONNX says little more than "max pooling across each RoI". The rest is as in Fast R-CNN and ONNX
- * Runtime:
+ * ONNX says little more than "max pooling across each RoI". The details are as in Fast R-CNN and
+ * ONNX Runtime:
  *
  * - Corners are scaled, rounded (halves away from zero), and inclusive. A region has at least one
  *   element.
  * - Row i of h begins at floor (i * extent / h) and ends at ceil ((i + 1) * extent / h), clipped to
  * X. If nothing is left, the result is 0.
- * - These divisions are exact here. ONNX Runtime computes them in floats, and sometimes reads one
- * row more than the region has.
+ * - The kernel computes these divisions exactly, in integers. ONNX Runtime computes them in floats,
+ * and sometimes reads one row more than the region has.
  *
- * Order of operations: row by row; the maximum is the first of equal elements, and NaN replaces it,
- * as in MaxPool.
+ * Order of operations: row by row; the maximum is the first of equal elements, and a NaN replaces
+ * the maximum, as in MaxPool.
  */
 
 #include <math.h>
@@ -25,8 +25,8 @@
 
 enum { X, ROIS };
 
-/* Corners are clamped to this magnitude, in elements, far outside of any image, so that products of
- * corners fit 64 bits. */
+/* Corners are clamped to this magnitude, in elements. Such corners are far outside of any image,
+ * and products of corners fit 64 bits. */
 #define MAX_CORNER (1 << 30)
 
 static const CleaveAttr attr_table[] = {
@@ -96,8 +96,8 @@ find_span (gint64 first, gint64 last, gint64 at, gint64 n, gint64 extent)
                        CLAMP (first + ((at + 1) * size + n - 1) / n, 0, extent) };
 }
 
-/* Finds the maximum in some rows and columns of a channel, and copies its bits to `y`; 0 if there
- * is no element. */
+/* Finds the maximum in some rows and columns of a channel, and copies its bits to `y`; writes 0 if
+ * there are no rows or columns. */
 static void
 take_greatest (const CleaveView *x, gint64 channel, CleaveSpan rows, CleaveSpan columns, gpointer y)
 {

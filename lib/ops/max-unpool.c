@@ -5,8 +5,8 @@
  *
  * An index counts the elements of the whole value that was pooled, with all images and channels. A
  * MaxPool never finds an element of another channel, so the kernel uses only the position within
- * the channel. Images and channels can be split, rows cannot. In ONNX, indices count within the
- * value that the node has; the exporter converts them for a piece. */
+ * the channel. Images and channels can be split, rows cannot. In ONNX, indices count the elements
+ * of the node's own operand; the exporter converts the indices of a piece. */
 
 #include <string.h>
 

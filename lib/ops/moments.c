@@ -7,7 +7,7 @@
 #include "elementwise-math.h"
 
 /* A sum of floats, computed block by block: float32 lanes of the current block, double lanes of all
- * blocks before it, and the number of elements in the current block. */
+ * earlier blocks, and the number of elements in the current block. */
 typedef struct
 {
   float part[CLEAVE_N_LANES];
@@ -38,8 +38,8 @@ add_f32 (BlockSum *sum, const float *x, gint64 n)
 
 CLEAVE_LANES_FOLD (add_f64, double, cleave_f64_add)
 
-/* Returns the differences of n elements of x to `center` or, if `squares`, the squares of the
- * differences. */
+/* Returns an array with the difference to `center` of each of n elements of x or, if `squares`,
+ * with the square of each difference. */
 static gconstpointer
 find_terms (gconstpointer x,
             gint64 n,

@@ -105,7 +105,7 @@ cleave_move_from_double (CleaveElement element, double value, guint64 *bytes)
     bits = (guint64) clamp_signed (value, n_bits);
   else
     bits = clamp_unsigned (value, n_bits);
-  /* Only little-endian machines are supported; there, the low bytes come first. */
+  /* Only little-endian machines are supported: their low bytes come first. */
   G_STATIC_ASSERT (G_BYTE_ORDER == G_LITTLE_ENDIAN);
   memcpy (bytes, &bits, sizeof bits);
 }
@@ -119,8 +119,8 @@ typedef struct
   gint64 y_step, x_step, index_step, axis_step, extent, n;
 } Picks;
 
-/* Returns whether a line is contiguous in x and y and has a single index, because the indices are
- * broadcast along the line. */
+/* Returns whether a line is contiguous in x and y, and all its elements have the same index: the
+ * indices are broadcast along the line. */
 static inline gboolean
 is_row (const Picks *p)
 {

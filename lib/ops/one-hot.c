@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* OneHot: for each index, a line of `off` with one `on`. For an index outside [-depth, depth), all
- * elements are `off`. An index that is no integer is truncated.
+/* OneHot: for each index, a line of `off` values with one `on` value. For an index outside [-depth,
+ * depth), all elements are `off`. An index that is no integer is truncated.
  *
- * A piece can have a part of each line. The attribute `part`, which ONNX does not have, gives its
- * range; the depth stays the depth of the whole node, since negative indices count from it. */
+ * A piece can compute a part of each line. The attribute `part`, which ONNX does not have, gives
+ * the range of this part. The depth stays the depth of the whole node, since negative indices count
+ * from the depth. */
 
 #include "lines.h"
 

@@ -96,8 +96,8 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Returns the index of the operand's element that index i reads, where i may be outside of 0 … n -
- * 1. */
+/* Returns the index, from 0 to n - 1, of the operand's element that is repeated at index i, which
+ * may be outside of 0 … n - 1. */
 static gint64
 find_element (CleavePadMode mode, gint64 i, gint64 n)
 {
@@ -109,8 +109,8 @@ find_element (CleavePadMode mode, gint64 i, gint64 n)
   return i < n ? i : period - i;
 }
 
-/* Pads element by element, for the case that a negative pad crops elements that another pad
- * repeats. */
+/* Pads element by element. The kernel calls this function if a negative pad crops elements that
+ * another pad repeats. */
 static void
 repeat (const CleaveCall *call, const CleaveView *x, const CleaveView *y)
 {
@@ -125,7 +125,7 @@ repeat (const CleaveCall *call, const CleaveView *x, const CleaveView *y)
     }
 }
 
-/* Returns the view of `part` of y, limited to the rows [begin, end) of dimension d. */
+/* Returns a view of `part` of y that has only the rows [begin, end) of dimension d. */
 static CleaveView
 rows_of (const CleaveView *y, const CleaveRange *part, guint d, gint64 begin, gint64 end)
 {

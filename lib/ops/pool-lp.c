@@ -7,7 +7,7 @@
 #include "norms.h"
 
 /* The state of an LpPool. The kernel computes a line of results at once, tap by tap: along the
- * innermost spatial dimension, or along channels if these are contiguous. */
+ * innermost spatial dimension or, if channels are contiguous, along the channels. */
 typedef struct
 {
   const CleaveView *x, *y;
@@ -41,7 +41,8 @@ clip_to_data (
   reads->step = w->stride * stride;
 }
 
-/* Finds the elements that a tap reads for a line. Returns FALSE if the tap reads only padding. */
+/* Sets `reads` to the elements that a tap reads for a line of results. Returns FALSE if the tap
+ * reads only padding. */
 static gboolean
 find_reads (
     const Job *job, const gint64 *at, const gint64 *tap, gint64 first, gint64 n, Reads *reads)

@@ -5,15 +5,15 @@
  * Order of operations: both ops read the taps of a window in row-major order, without taps in
  * the padding.
  *
- * MaxPool: the first tap is the maximum; a later tap replaces it if it is greater, or NaN. So of
- * equal elements (also +0 and -0) the first stays, and of several NaNs the last. If there is no
- * tap, the result is the lowest value of the type, and the index -1.
+ * MaxPool: the first tap is the maximum; a later tap replaces it if it is greater, or NaN. So the
+ * first of equal elements (also of +0 and -0) stays, and the last of several NaNs. If there is no
+ * tap, the result is the lowest value of the type, and the index is -1.
  *
  * AveragePool: adds the taps of each row of the window (along the last dimension), beginning with
- * the first tap; adds the sums of the rows to +0; divides by the count. It computes in float64 for
- * float64, else in float32, and rounds once at the end. If there is no tap, the result is +0. The
- * sums of rows keep the error of large windows small. With one sum of all taps, means of 128 x 128
- * activations were 11 times further from float64. */
+ * the first tap. Then adds the sums of the rows to +0, and divides by the number of taps that
+ * count. It computes in float64 for float64, else in float32, and rounds once at the end. If there
+ * is no tap, the result is +0. The sums of rows keep the error of large windows small. With one sum
+ * of all taps, means of 128 x 128 activations were 11 times further from float64. */
 
 #include "pool.h"
 #include "reference.h"
@@ -173,8 +173,8 @@ n_padded_taps (const Window *w)
     {
       const CleaveWindow *d = &w->windows[i];
       gint64 room = d->extent + d->pad_end + d->pad_begin -
-                    w->out[i] * d->stride; /* number of elements, of the data and its padding, from
-                                            * the first tap of the window to the end */
+                    w->out[i] * d->stride; /* number of elements from the first tap of the window to
+                                            * the end of the padding */
 
       n *= MIN (d->kernel, (room + d->dilation - 1) / d->dilation);
     }
@@ -192,8 +192,8 @@ tap_row (const Window *w)
   return row;
 }
 
-/* Adds the taps of one row of the window, from the current tap on, to `sum`, and their number to
- * `n`. Returns whether the window has a further row. */
+/* Adds the taps of one row of the window, from the current tap on, to `sum`, and the number of
+ * these taps to `n`. Returns whether the window has a further row. */
 static gboolean
 add_row (Window *w, double *sum, gint64 *n)
 {

@@ -4,7 +4,8 @@
  * and pool-lp.c have their reference kernels, with the order of operations.
  *
  * The indices of a MaxPool count the elements of its whole operand. A piece has attributes with the
- * position of its operand in the whole, so that its indices equal the indices of the whole node. */
+ * position of its operand in the whole operand, so that its indices equal the indices of the whole
+ * node. */
 
 #include "pool.h"
 #include "build.h"

@@ -10,8 +10,8 @@
 
 /* clang-format off */
 
-/* Lists the types of sums: X (name, type in memory, type and union member of the sum, type of a
- * factor, load, store, multiply-add). */
+/* Lists the element types: X (name, type in memory, type of the sum, union member of the sum, type
+ * of a factor, load, store, multiply-add). */
 #define TYPES                                                                                      \
   X (float32, float, float, f, float, plain, plain, __builtin_fmaf)                                \
   X (float64, double, double, d, double, plain, plain, __builtin_fma)                              \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* QuantizeLinear and DequantizeLinear, with one scale, or one for each index of an axis. 16-bit
- * integers are of opset 21.
+/* QuantizeLinear and DequantizeLinear, with one scale, or one scale for each index of an axis.
+ * 16-bit integers need opset 21.
  *
  * QuantizeLinear: x / scale in float32, rounded to the nearest integer, ties to even, plus the zero
  * point, clamped to the range of the type.
@@ -13,7 +13,7 @@
 
 enum { X, SCALE, ZERO };
 
-/* Makes the axis positive and checks it, but only if there are several scales. With one scale, the
+/* If there are several scales, makes the axis positive and checks the axis. With one scale, the
  * axis may be outside of X: ONNX's default is 1, also for a vector. */
 static gboolean
 normalize (const CleaveCall *call, gpointer attrs, GError **error)

@@ -2,11 +2,11 @@
 
 /* QLinearConv and ConvInteger: convolutions of bytes.
  *
- * Both add (x - x_zero_point) * (w - w_zero_point) in 32-bit integers that wrap around, so the
+ * Both ops add (x - x_zero_point) * (w - w_zero_point) in 32-bit integers that wrap around, so the
  * order does not matter. Padding is skipped: its elements equal the zero point. QLinearConv then
- * adds the bias and multiplies by x_scale * w_scale / y_scale, from left to right in float32. It
- * rounds to the nearest integer, ties to even, adds y_zero_point, and clamps to the range of the
- * type. */
+ * adds the bias and multiplies the sum by x_scale * w_scale / y_scale, from left to right in
+ * float32. Last, QLinearConv rounds to the nearest integer, ties to even, adds y_zero_point, and
+ * clamps to the range of the type. */
 
 #include "build.h"
 #include "conv-parts.h"

@@ -2,10 +2,10 @@
 
 /* QLinearMatMul and MatMulInteger: matrix products of bytes.
  *
- * Both add (a - a_zero_point) * (b - b_zero_point) in 32-bit integers that wrap around, so the
- * order does not matter. QLinearMatMul then multiplies by a_scale * b_scale / y_scale, from left to
- * right in float32. It rounds to the nearest integer, ties to even, adds y_zero_point, and clamps
- * to the range of the type.
+ * Both ops add (a - a_zero_point) * (b - b_zero_point) in 32-bit integers that wrap around, so the
+ * order does not matter. QLinearMatMul then multiplies the sum by a_scale * b_scale / y_scale, from
+ * left to right in float32. Last, QLinearMatMul rounds to the nearest integer, ties to even, adds
+ * y_zero_point, and clamps to the range of the type.
  *
  * A scale or zero point is
  *
@@ -41,8 +41,9 @@ dims_of (const CleaveCall *call, const Places *p)
   return cleave_matmul_dims (&call->operands[A].shape, &call->operands[p->b].shape);
 }
 
-/* Returns the matrix, A or B, to whose rows or columns the elements of an operand belong. The scale
- * and the zero point of y have an element for each row, like the scale and the zero point of A. */
+/* Returns the matrix, A or B, to which a scale or zero point belongs: the operand has an element
+ * for each row of A or for each column of B. The scale and the zero point of y have an element for
+ * each row, like the scale and the zero point of A. */
 static CleaveMatmulSide
 side_of (const Places *p, guint operand)
 {

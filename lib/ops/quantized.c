@@ -61,7 +61,7 @@ cleave_quantized_load (const CleaveCall *call,
   return cleave_real_load (view->type.element, cleave_view_at (view, &index));
 }
 
-/* Stores a value as quantized.h describes. Stores the zero point for NaN. */
+/* Stores a value as quantized.h describes. If the value is NaN, stores the zero point. */
 void
 cleave_quantized_store (CleaveElement element, gpointer at, float value, double zero_point)
 {

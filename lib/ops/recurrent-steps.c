@@ -8,8 +8,8 @@
  *
  * States are stored in the results, so they are rounded to the element type at each step: h in the
  * rows of Y, c in Y_c. Y_h holds the reset state of a GRU until it gets the last state. Rows of Y
- * behind the length of a sequence are 0; a length is clamped to the steps of X. The clip bounds the
- * sums of gates, but not the cell state from which h is computed, as in ONNX Runtime. */
+ * behind the length of a sequence are 0; a length is clamped to the steps of X. As in ONNX Runtime,
+ * `clip` bounds the sums of gates, but not the cell state from which h is computed. */
 
 #include <math.h>
 
@@ -35,8 +35,8 @@ typedef struct
   gboolean is_double;
   double clip; /* bound of the magnitude of the sums of gates; infinity if there is no clip */
   CleaveRecurrentFunction functions[CLEAVE_RECURRENT_MAX_FUNCTIONS];
-  Row x, h, y, last_h, c; /* rows of the current step; h: the state before the step, y: the state
-                           * after the step */
+  Row x, h, y, last_h, c; /* rows of the current step: `h` is the state before the step, `y` the
+                           * state after the step */
 } Walk;
 
 static gpointer
@@ -129,7 +129,7 @@ has_sums (const Walk *walk)
 }
 
 /* Returns the sum of `bias` and W x for unit `j` of a gate. If cleave_op_recurrent_sums has
- * computed that sum, loads it. */
+ * computed this sum, loads the sum. */
 static CleaveSum
 sum_inputs (const Walk *walk, guint gate, gint64 j, double bias)
 {

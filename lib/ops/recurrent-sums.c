@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The first part of the sums of an RNN, GRU or LSTM with one direction, for all steps at once: the
- * biases plus W x. recurrent-steps.c continues these sums, and says in which order products are
- * added. The result has the type of the sums. */
+ * biases plus W x. recurrent-steps.c continues these sums, and states the order in which products
+ * are added. The result has the type of the sums. */
 
 #include "products.h"
 #include "recurrent.h"
@@ -47,7 +47,7 @@ load_bias (const CleaveView *b, gint64 index)
   return cleave_real_load (b->type.element, cleave_view_element (b, index * b->stride[1]));
 }
 
-/* Returns the bias of each column of the result. */
+/* Returns a new array with the bias of each of the n columns of the result. */
 static CleaveSum *
 read_biases (const CleaveCall *call, const CleaveView *operands, gint64 n)
 {

@@ -269,7 +269,7 @@ result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
 }
 
 /* Refuses a chunk of hidden units, since all hidden units depend on each other, and a chunk of the
- * time. (Shape checks alone could accept a chunk of units: the shapes of a cut W and a cut R may
+ * time. (Without this check, a chunk of units could pass: the shapes of a cut W and a cut R may
  * match by chance.) Sets the attributes of a piece with one direction. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
@@ -291,9 +291,9 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Describes how to cut the op along time. Returns FALSE for a bidirectional op, whose two
- * directions run in opposite order. Also returns FALSE for an op with the operand sequence_lens,
- * which counts steps of the whole sequence. */
+/* Describes how to cut the op along time. Returns FALSE for a bidirectional op: its two directions
+ * run in opposite order. Also returns FALSE if the operand sequence_lens is present: it counts
+ * steps of the whole sequence. */
 static gboolean
 sequence (const CleaveCall *call, CleaveSequence *sequence)
 {

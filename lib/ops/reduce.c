@@ -112,8 +112,8 @@ run (const CleaveCall *call,
   for (guint d = 0; d < x->type.shape.rank; d++)
     block.n *= (axes >> d & 1) != 0 ? x->type.shape.dim[d] : 1;
   if (block.n == 0)
-    /* a maximum of no elements is -infinity, which becomes the smallest integer when it is
-     * stored */
+    /* compute in double: the maximum of no elements is -infinity, which is stored as the smallest
+     * integer */
     wide = block.wide = CLEAVE_WIDE_F64;
   cleave_lines_init_dims (&block.lines, &x, 1, axes);
   for (gboolean more = cleave_lines_init_dims (&lines, views, 2, ~axes); more;
@@ -218,9 +218,8 @@ kernel_REAL (const CleaveCall *call)
 
 extern const CleaveOp cleave_op_reduce_max, cleave_op_reduce_min;
 
-/* Returns the fast kernel of a reduction of the kind SAME. The fast kernel computes bytes only for
- * ReduceMax and ReduceMin, and no 16-bit integers, since networks do not use the other reductions
- * of these types. */
+/* Returns the fast kernel of a reduction of the kind SAME, or the reference kernel for types that
+ * networks do not reduce: 16-bit integers, and bytes except in ReduceMax and ReduceMin. */
 static CleaveKernel
 kernel_SAME (const CleaveCall *call)
 {
@@ -248,8 +247,8 @@ static const char *const results[] = { "reduced", NULL };
     "keepdims", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveReduceAttrs, keepdims), .fallback = 1        \
   }
 
-/* In opset 17, ReduceSum reads its axes from an operand, and the other reductions have an
- * attribute. */
+/* In opset 17, ReduceSum reads its axes from an operand, and all other reductions have the
+ * attribute `axes`. */
 static const CleaveAttr reduce_sum_attrs[] = {
   AXES (1),
   KEEPDIMS,
@@ -268,8 +267,9 @@ static const CleaveAttr reduce_attrs[] = { AXES (0), KEEPDIMS, { 0 } };
 #define reduce_log_sum_attrs reduce_attrs
 #define reduce_log_sum_exp_attrs reduce_attrs
 
-/* Returns the wide type in which a reduction is computed: double for floats, and for integers if
- * the kind of the reduction is not SAME. */
+/* Returns the wide type in which a reduction is computed: the wide type of the element type if the
+ * reduction has a function for it, else double. Only reductions of the kind SAME have functions for
+ * integers. */
 static CleaveWide
 wide_of (CleaveElement element, const Reduce *reduce)
 {

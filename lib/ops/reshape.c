@@ -6,7 +6,8 @@
  * A group is a shortest run of dimensions that have the same product of extents in the operand and
  * in the result, not counting extents of 1. [N, C, H, W] → [N, C·H·W] has two groups: N to N, and
  * C, H, W to C·H·W. The outermost dimension of a group can be cut at multiples of whole rows of the
- * operand: here, at multiples of H·W. A piece reads all of the other dimensions.
+ * operand: in this example, at multiples of H·W. A piece reads all other dimensions of the group
+ * whole.
  *
  * Over 400 lines: four ops that share the groups. */
 
@@ -46,9 +47,9 @@ take (Side *side, const CleaveShape *shape)
   return TRUE;
 }
 
-/* Returns the map of the outermost dimension of a group. The rows of one side (operand or result)
- * may consist of whole rows of the other side. Each row of the result then reads only the rows with
- * its elements. Otherwise each row reads all rows. */
+/* Returns the map of the outermost dimension of a group, from the result y to the operand x. If the
+ * rows of x or of y consist of whole rows of the other value, each row of y needs only the rows of
+ * x with its elements. If not, each row of y needs all rows of x. */
 static CleaveDimMap
 map_outermost (const Side *x, const Side *y, gint64 extent)
 {
@@ -67,7 +68,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 
   for (guint d = 0; d < from->rank; d++)
     map[d] = cleave_dim_map_whole (from->dim[d]);
-  if (cleave_shape_n_elements (from) == 0) /* without elements there is nothing to cut */
+  if (cleave_shape_n_elements (from) == 0) /* a value without elements cannot be cut */
     return;
   for (;;)
     {
@@ -90,8 +91,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   cleave_view_copy_reshaped (&results[0], &operands[0]);
 }
 
-/* Checks that a chunk consists of whole rows of the operand. If it does not, its slice has more
- * elements than the chunk. */
+/* Checks that a chunk consists of whole rows of the operand: its slice must have as many elements
+ * as the chunk. */
 static gboolean
 check_rows (const CleaveRange *chunk, const CleaveSlice *slice, GString *why)
 {

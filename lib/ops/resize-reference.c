@@ -3,17 +3,17 @@
 /* The reference kernel of Resize.
  *
  * Order of operations: an element is interpolated along the last dimension; these results are
- * interpolated along the dimension before it, and so on. Each interpolation is a sum of products in
- * float32, or float64 for float64. So a kernel can compute a row once for all rows of the result
- * that need it. Integers are truncated and clamped. */
+ * interpolated along the last but one dimension, and so on. Each interpolation is a sum of products
+ * in float32, or float64 for float64. So a kernel can interpolate a row of the operand once for
+ * several rows of the result. Integers are truncated and clamped. */
 
 #include "resize-reference.h"
 
 #include "move.h"
 #include "resize-taps.h"
 
-/* At most this many elements of the last dimension are computed together, so that their taps are
- * computed once for all rows. */
+/* The kernel computes at most this many elements of the last dimension together, and computes the
+ * taps of these elements once for all rows. */
 #define N_TOGETHER 64
 
 /* A part of a row of the result: n elements from element `to` of the result on. */
@@ -26,8 +26,8 @@ typedef struct
   gint64 n, to, to_stride, from_stride;
 } Row;
 
-/* Returns the offset in x of the first taps of the outer dimensions. Sets `outside` if the row is
- * outside of the region of tf_crop_and_resize. */
+/* Returns the offset in x of the first tap in each outer dimension. Sets `outside` to whether the
+ * row is outside of the region of tf_crop_and_resize. */
 static gint64
 find_row (const Row *row, gboolean *outside)
 {
@@ -73,8 +73,8 @@ interpolate_last (const Row *row, gint64 from, double *sum)
                                                                               row->from_stride))));
 }
 
-/* Interpolates along dimension d. The terms are the results of interpolation along the dimensions
- * after d. */
+/* Interpolates along the dimensions from d on: along dimension d between the results of the
+ * interpolation along the dimensions after d. */
 static void
 interpolate_from (const Row *row, guint d, gint64 from, double *sum)
 {

@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-/* Positions are fractions of integers only up to this extent, so that products of two extents and a
- * small factor fit 64 bits. */
+/* Positions are fractions of integers only if the extents are below this number: products of two
+ * extents and a small factor then fit 64 bits. */
 #define MAX_EXTENT ((gint64) 1 << 29)
 
 /* Sets times, shift and block of `axis`, if positions are fractions of integers. */
@@ -93,8 +93,8 @@ typedef struct
 } Position;
 
 /* Rounds a number to float32 for the mode nearest: the last bit can decide which element is
- * nearest, and other runtimes compute positions in float32. Returns the number unchanged for other
- * modes, and if an extent exceeds 2^24, beyond which float32 cannot count. */
+ * nearest, and other runtimes compute positions in float32. Returns the number unchanged in other
+ * modes, and if an extent exceeds 2^24: float32 cannot represent all larger integers. */
 static double
 as_float (const CleaveResizeAxis *axis, double number)
 {
@@ -151,8 +151,8 @@ find_position (const CleaveResizeAxis *axis, gint64 at)
   position.outside =
       axis->attrs->coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE &&
       !(real >= 0 && real <= last);
-  /* A scale close to 0 gives huge positions. All elements beyond these limits are outside, so the
-   * position is clamped. */
+  /* Clamp the position, since a scale close to 0 gives huge positions. At these limits and beyond,
+   * all taps are outside of the operand. */
   real = CLAMP (real, -4, last + 4);
   position.floor = (gint64) floor (real);
   position.fraction = real - floor (real);

@@ -48,7 +48,7 @@ check_length (const char *name, guint n, guint expected, GError **error)
                       expected);
 }
 
-/* Sets attributes that the mode does not use to their defaults. */
+/* Sets the attributes that the modes of the node do not use to their defaults. */
 static void
 forget_unread (CleaveResizeAttrs *a)
 {
@@ -66,8 +66,8 @@ forget_unread (CleaveResizeAttrs *a)
     }
 }
 
-/* Checks that either scales or sizes are given. Only pieces have a phase, and a piece with a phase
- * needs both scales and sizes. */
+/* Checks the attributes: a node has either scales or sizes. A piece with a phase has both scales
+ * and sizes. */
 static gboolean
 normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {
@@ -105,7 +105,7 @@ normalize (const CleaveCall *call, gpointer attrs, GError **error)
   return TRUE;
 }
 
-/* Sets `scaled` to an extent times its scale, rounded down. Computes in float32, as other shape
+/* Sets `scaled` to an extent times its scale, rounded down. Computes in float32, as ONNX's shape
  * inference does; the result is exact for an integer scale. */
 static gboolean
 scale_extent (const CleaveResizeAttrs *a, guint d, gint64 extent, gint64 *scaled)
@@ -215,9 +215,9 @@ map_near (const CleaveResizeAxis *axis, CleaveDimMap *map)
   return TRUE;
 }
 
-/* Sets the map from a span of the result to the operand's elements around the positions of the
- * span: two elements for each position, or four for cubic interpolation. Returns FALSE if there is
- * no such map. */
+/* Sets the map from a span of the result to the elements of the operand around the span's
+ * positions. Each position needs two elements, or four for cubic interpolation. Returns FALSE if
+ * there is no such map. */
 static gboolean
 map_around (const CleaveResizeAxis *axis, CleaveDimMap *map)
 {
@@ -271,8 +271,8 @@ work (const CleaveCall *call)
 }
 
 /* Sets the attributes of a piece. If a Resize of the slice gives exactly the chunk, the piece has
- * scales or sizes, as the node has. Otherwise the piece has a position: relative to the slice if
- * the factor is an integer (only `phase`), else in the whole node (`phase`, `begin`, `extents` and
+ * scales or sizes, as the node has. If not, the piece also has its position: relative to the slice
+ * if the factor is an integer (`phase`), else in the whole node (`phase`, `begin`, `extents` and
  * `lengths`). */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)

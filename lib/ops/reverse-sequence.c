@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* ReverseSequence: reverses each entry of a batch along the time. The length of the entry says how
- * many steps are reversed; the steps after them stay. All dimensions but time can be split. */
+ * many steps are reversed; all later steps stay. All dimensions but time can be split. */
 
 #include <string.h>
 

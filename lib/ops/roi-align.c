@@ -4,15 +4,15 @@
  * since they depend on the whole extent of their region.
  *
  * Order of operations: sampling points row by row, each interpolated from its four neighbors, in
- * double. The mean or the maximum of them is rounded once. (ONNX Runtime's `max` takes the maximum
- * of the weighted neighbors instead, contrary to the ONNX specification.) */
+ * double. The mean or the maximum of the points is rounded once. (ONNX Runtime's `max` takes the
+ * maximum of the weighted neighbors instead, contrary to the ONNX specification.) */
 
 #include "move.h"
 #include "roi-points.h"
 
 enum { X, ROIS, BATCH_INDICES };
 
-/* The attribute `sampling_ratio` may be at most this number. */
+/* The largest legal value of the attribute `sampling_ratio`. */
 #define MAX_RATIO 4096
 
 static const CleaveAttr attr_table[] = {

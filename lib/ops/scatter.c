@@ -4,8 +4,8 @@
  * at the indices. An index outside of the dimension, which ONNX forbids, is clamped.
  *
  * Order of operations: the updates in row-major order, also if several go to the same element. A
- * sum or product is rounded after each update. For a maximum or minimum, NaN stays, and of equal
- * elements the first. The dimensions that indices select from cannot be split. */
+ * sum or product is rounded after each update. In a maximum or minimum, a NaN stays, and the first
+ * of equal elements stays. The dimensions in which indices select elements cannot be split. */
 
 #include "scatter.h"
 #include "elementwise-math.h"
@@ -199,7 +199,8 @@ compute_elements (const CleaveCall *call, const CleaveView *operands, const Clea
     join_elements (y, updates, indices, (guint) a->axis, a->reduction);
 }
 
-/* Returns the first opset that has the reduction: opset 18 for max and min. 0: every opset has it.
+/* Returns the first opset that has the reduction of the node: opset 18 for max and min, 0 for the
+ * reductions that every opset has.
  */
 static guint
 since (const CleaveCall *call)

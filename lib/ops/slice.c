@@ -38,7 +38,7 @@ clip (gint64 start, gint64 end, gint64 step, gint64 extent)
   if (step > 0 && end > start)
     dim.count = (end - start - 1) / step + 1;
   else if (step < 0 &&
-           start > end) /* divides before it negates: the smallest number cannot be negated */
+           start > end) /* divides before it negates, since G_MININT64 cannot be negated */
     dim.count = -((start - end - 1) / step) + 1;
   return dim;
 }

@@ -3,7 +3,8 @@
 /* Softmax, LogSoftmax and Hardmax. All dimensions but the axis can be split.
  *
  * Order of operations: the maximum, then the sum of the exponentials, both in 8 lanes (axes.h).
- * Each exponential is multiplied by 1 / sum. Computed in float64 for float64, else in float32. */
+ * Each exponential is multiplied by 1 / sum. All operations are in float64 for float64 elements,
+ * else in float32. */
 
 #include "axes.h"
 #include "build.h"

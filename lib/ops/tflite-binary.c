@@ -3,14 +3,15 @@
 /* TfliteAdd, TfliteSub, TfliteMul, TfliteDiv, TfliteSquaredDifference and TflitePRelu: operators of
  * two operands on integers. Operands are broadcast as in ONNX; all dimensions split anywhere.
  *
- * TfliteAdd and TfliteSub multiply each operand by 2^left_shift and by its own factor, which brings
- * both to one scale; they add or subtract, and multiply the sum by a factor.
+ * TfliteAdd and TfliteSub multiply each operand by 2^left_shift and by a factor, which brings both
+ * operands to one scale. Then they add or subtract the operands, and multiply the sum by a factor.
  * TfliteSquaredDifference multiplies the square of the difference by the factor instead. TfliteMul
  * multiplies the product by a factor. TfliteDiv multiplies A by the reciprocal of B, which three
  * steps of the Newton-Raphson method compute; the result of a division by 0 is undefined.
- * TflitePRelu multiplies A by one factor where A is not below its zero point, and the product of A
- * and B by another one elsewhere. Sources: reference/integer_ops/add.h, reference/sub.h,
- * reference/integer_ops/mul.h, reference/div.h, reference/prelu.h and squared_difference.cc. */
+ * TflitePRelu multiplies A by one factor where A is not below its zero point. Elsewhere, it
+ * multiplies the product of A and B by another factor. Sources: reference/integer_ops/add.h,
+ * reference/sub.h, reference/integer_ops/mul.h, reference/div.h, reference/prelu.h and
+ * squared_difference.cc. */
 
 #include "lines.h"
 #include "tflite.h"

@@ -5,9 +5,9 @@
  *
  * Adds up (x - x_zero_point) * (w - w_zero_point), and the bias, in wrapping integers of 32 bits,
  * or of 64 bits with `wide`, so the order does not matter; padding is skipped. Multiplies the sum
- * by a multiplier and a shift of the channel (fixed-point.h), adds y_zero_point, and clamps to
- * [min, max]. The result has the element type of y_zero_point. Source: reference/integer_ops/conv.h
- * and transpose_conv.h. */
+ * by the channel's multiplier and shift (fixed-point.h), adds y_zero_point, and clamps to [min,
+ * max]. The result has the element type of y_zero_point. Source: reference/integer_ops/conv.h and
+ * transpose_conv.h. */
 
 #include "conv-transpose.h"
 #include "quantized.h"

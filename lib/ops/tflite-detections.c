@@ -127,9 +127,9 @@ decode (const CleaveTfliteDetectionsAttrs *a, const CleaveView *operands, const 
       }
 }
 
-/* One suppression. The array `order` begins with a heap of `size` indices of boxes; the root is the
- * box that is visited next. The first `n_candidates` entries of `order` end with the selected
- * boxes, the last selected one first. */
+/* The state of one suppression. `order` begins with a heap of `size` indices of boxes; the root of
+ * the heap is the box that is visited next. The selected boxes are the last of the first
+ * `n_candidates` entries of `order`, in reverse order of their selection. */
 typedef struct
 {
   const CleaveView *corners, *best, *order;
@@ -168,7 +168,7 @@ sift_down (Suppression *s, gint64 at, gint32 box)
 }
 
 /* Begins a suppression: makes the heap of the boxes whose score is at least `least_score`. Sets the
- * entries of all other boxes to 0, since each element of a result has a defined value. */
+ * remaining entries of `order` to 0, since each element of a result must have a defined value. */
 static void
 begin (Suppression *s, float least_score)
 {
@@ -222,7 +222,8 @@ is_suppressed (const Suppression *s, gint64 box)
   return FALSE;
 }
 
-/* Selects the next box that is not suppressed, and returns its index; -1 if there is none. */
+/* Selects the next box that no selected box suppresses, and returns its index; -1 if there is
+ * none. */
 static gint64
 select_next (Suppression *s)
 {
@@ -257,9 +258,9 @@ move_row (const CleaveView *results, gint64 from, gint64 to)
   *real (&results[DETECTED], 0, to) = *real (&results[DETECTED], 0, from);
 }
 
-/* Inserts a detection behind all detections whose score is at least as high. There are `n`
- * detections; if there are more than `n_max` afterwards, drops the worst one. Returns the new
- * number of detections. */
+/* Inserts a detection behind all detections whose score is at least as high. `n` is the number of
+ * detections before the call. If there are more than `n_max` afterwards, drops the detection with
+ * the lowest score. Returns the new number of detections. */
 static gint64
 insert (const CleaveView *results, gint64 n, gint64 n_max, gint64 class, gint64 box)
 {
@@ -300,8 +301,9 @@ detect_regular (const CleaveTfliteDetectionsAttrs *a,
   return n;
 }
 
-/* Returns the class of a box that follows `class` in the order of falling scores, equal scores by
- * index; -1 if `class` is the last one. If `class` is -1, returns the first class. */
+/* Returns the class that follows `class` if the classes of a box are sorted by falling scores,
+ * equal scores by index; -1 if `class` is the last class. If `class` is -1, returns the first
+ * class. */
 static gint64
 next_class (const CleaveView *scores, gint64 first, gint64 n, gint64 box, gint64 class)
 {
@@ -319,7 +321,8 @@ next_class (const CleaveView *scores, gint64 first, gint64 n, gint64 box, gint64
   return next;
 }
 
-/* Selects boxes by their best class, and returns the number of boxes. */
+/* Selects boxes by the scores of their best classes, writes their rows of the results, and returns
+ * the number of boxes. */
 static gint64
 detect_fast (const CleaveTfliteDetectionsAttrs *a,
              Suppression *s,

@@ -25,15 +25,15 @@ enum { X, W, R, B, INITIAL_H, INITIAL_C };
 enum { Y, LAST_H, LAST_C };
 enum { INPUT, FORGET, CELL, OUTPUT, N_GATES };
 
-/* Returns the dimension of time in x and y, 0 or 1. The other one is the dimension of the batch. */
+/* Returns the dimension of time in x and y: 0 or 1. The other of these dimensions is the batch. */
 static guint
 time_of (const CleaveTfliteLstmAttrs *a)
 {
   return a->time_major ? 0 : 1;
 }
 
-/* Checks that a list has an entry for each gate, from `least` to `most`. An empty list stands for
- * zeros. */
+/* Checks that a list has one entry for each gate, and that all entries are from `least` to `most`.
+ * An empty list stands for zeros. */
 static gboolean
 check_list (const char *name, const CleaveInts *list, gint64 least, gint64 most, GError **error)
 {
@@ -227,8 +227,8 @@ typedef struct
   gboolean wide;
 } Step;
 
-/* Returns the sum of `bias` and the product of a row of weights and a vector, times a factor,
- * clamped to 16 bits. */
+/* Adds `bias` and the product of a row of weights and a vector, multiplies the sum by a factor, and
+ * returns it clamped to 16 bits. */
 static gint16
 multiply_row (const Step *s,
               const Row *w,
@@ -381,7 +381,7 @@ static const CleaveAttr attrs[] = {
 #undef INT
 #undef INTS
 
-/* A node must have all results: the kernel stores the states in them from step to step. */
+/* A node must have all results: the kernel stores the states of each step in the results. */
 const CleaveOp cleave_op_tflite_lstm = {
   .name = "TfliteLstm",
   .operands = (const char *const[]){ "X", "W", "R", "B", "initial_h", "initial_c", NULL },

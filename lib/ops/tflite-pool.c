@@ -13,7 +13,7 @@
 
 enum { X };
 
-/* At most this many channels are summed at a time, in an array on the stack. */
+/* The kernel sums at most this many channels at a time: the sums are in an array on the stack. */
 #define BLOCK 64
 /* A window has at most this many taps: 32 bits then hold a sum of int16. */
 #define MAX_TAPS 65535

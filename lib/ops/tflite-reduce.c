@@ -6,7 +6,7 @@
  *
  * TfliteSoftmax: SOFTMAX on int8 along the last dimension. `table` holds exp (d * scale * beta) for
  * the differences d = 0, -1, … -255 from the maximum, in units of 2^-31. The exponentials are added
- * up in units of 2^-19; each one is multiplied by the reciprocal of the sum. Sources:
+ * up in units of 2^-19; each exponential is multiplied by the reciprocal of the sum. Sources:
  * reference/softmax.h, and gemmlowp's fixedpoint.h. */
 
 #include "reference.h"

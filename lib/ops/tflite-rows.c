@@ -10,8 +10,9 @@
  * TfliteLogSoftmax: y = d - ln (sum of exp (d)) + 127, in units of 1 / 16, with d the difference
  * from the maximum. `differences` holds d, and `exponentials` exp (d), for the 256 differences, in
  * units of 2^-26 and 2^-19. A difference beyond the range of the exponential is the smallest int32,
- * and gives -128. So do differences below a bound that depends on the sum: the largest logarithm
- * times a multiplier. Source: LogSoftmaxQuantized () of reference/log_softmax.h. */
+ * and gives -128. Differences below a bound also give -128. The bound depends on the sum: it is the
+ * largest logarithm times a multiplier. Source: LogSoftmaxQuantized () of
+ * reference/log_softmax.h. */
 
 #include "reference.h"
 #include "tflite.h"

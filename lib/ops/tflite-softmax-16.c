@@ -5,8 +5,8 @@
  * `exp_table` and `reciprocal_table` hold 513 values each, between which the kernel interpolates:
  * exp (t) for t from -10 to 0, and 1 / (1 + t) for t from 0 to 1, in units of 2^-15. A multiplier
  * brings the difference from the maximum to units of 10 / 65535. Exponentials are added up in 32
- * bits; each one is multiplied by the reciprocal of the sum and rounded, ties toward plus infinity.
- * Source: SoftmaxInt16 () of reference/softmax.h. */
+ * bits; each exponential is multiplied by the reciprocal of the sum and rounded, ties toward plus
+ * infinity. Source: SoftmaxInt16 () of reference/softmax.h. */
 
 #include "reference.h"
 #include "tflite.h"

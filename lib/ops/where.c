@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Where: selects elements of X or Y by a condition; all three are broadcast to each other. Elements
- * are copied as bytes. All dimensions can be split. */
+/* Where: selects elements of X or Y by a condition. The condition, X and Y are broadcast to each
+ * other. Elements are copied as bytes. All dimensions can be split. */
 
 #include "../ir/op.h"
 #include "lines.h"

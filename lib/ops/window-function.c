@@ -55,7 +55,7 @@ infer_window (const CleaveCall *call, CleaveTensorType *results, GError **error)
 }
 
 /* Computes a window: element i is first - second * cos (2 pi i / n) + third * cos (4 pi i / n). n
- * is the size of a periodic window, and the size - 1 of a symmetric window. */
+ * is the size of a periodic window, or the size of a symmetric window minus 1. */
 static void
 compute_window (
     const CleaveCall *call, const CleaveView *y, double first, double second, double third)

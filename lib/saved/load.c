@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Loads saved programs. The file is not trusted: sizes and offsets are checked before use. The
- * contents of a data block may be anything, as in a model. */
+ * contents of data blocks are not checked: any bytes are valid, as in the weights of a model. */
 
 #include "saved.h"
 
@@ -118,8 +118,8 @@ check_match (const Saved *saved, const char *model, GError **error)
   return cleave_sources_check (sources, model, error);
 }
 
-/* Returns `n` bytes of the file's data blocks from offset `at`, or NULL if the data blocks end
- * before that. */
+/* Returns `n` bytes of the file's data blocks from offset `at` on, or NULL if the data blocks have
+ * fewer bytes. */
 static GBytes *
 find_block (const Saved *saved, guint64 at, guint64 n)
 {
@@ -266,7 +266,7 @@ read_graph (const Saved *saved, GError **error)
 /* The following functions read the schedule and the packed weights. */
 
 /* Returns a copy of an array in the metadata. If `is_first`, sets *n to the length of the array. If
- * not, *n is the required length: returns NULL if the array has another length. */
+ * not `is_first`, *n is the required length: returns NULL if the array has another length. */
 static gpointer
 dup_array (const Saved *saved, gsize child, gsize size, gboolean is_first, guint *n)
 {

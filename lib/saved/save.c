@@ -20,8 +20,8 @@ typedef struct
 {
   GPtrArray *constants; /* CleaveTensor: the constants, in the order of their index= in the text
                          * of the graph */
-  GPtrArray *tensors;   /* CleaveTensor: the tensors whose bytes are written; each constant is a
-                         * whole tensor or a slice of one */
+  GPtrArray *tensors;   /* CleaveTensor: the tensors whose bytes are written; each constant is one
+                         * of these tensors or a slice */
   GHashTable *index;    /* maps a tensor to 1 plus its index in `tensors` */
   GPtrArray *blocks;    /* GBytes: the data blocks; each begins at a multiple of
                          * CLEAVE_SAVED_LINE bytes */
@@ -48,7 +48,8 @@ saving_init (Saving *s)
   s->blocks = g_ptr_array_new_with_free_func ((GDestroyNotify) g_bytes_unref);
 }
 
-/* Adds a block and takes ownership of it. Returns its offset in the data, in bytes. */
+/* Adds a data block and takes ownership of `block`. Returns the offset of the block in all data
+ * blocks, in bytes. */
 static guint64
 add_block (Saving *s, GBytes *block)
 {
@@ -313,7 +314,7 @@ cleave_graph_save_program (const CleaveGraph *graph,
 
   saving_init (&s);
   text = cleave_graph_print_more (graph, &more);
-  /* The plan must be for the graph that load.c will make of the text, since a plan depends on the
+  /* Plan the program for the graph that load.c will make of the text, since a plan depends on the
    * order of the nodes. */
   same = cleave_graph_parse_with (text, s.constants, error);
   if (same == NULL)

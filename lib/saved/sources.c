@@ -16,7 +16,7 @@
 #define CHUNK (1 << 20)
 
 /* A file that changed less than this many nanoseconds ago may change again without a new time
- * stamp: the clock of a kernel advances in steps of up to 10 ms. */
+ * stamp: the clock for time stamps advances in steps of up to 10 ms. */
 #define RECENT 20000000
 
 typedef struct
@@ -107,14 +107,15 @@ cleave_source_new (const char *path, GError **error)
   if (file < 0)
     return NULL;
   if (get_age (&stamp) < RECENT)
-    stamp.changed = 0; /* 0: unknown, so that loading compares the checksum */
+    stamp.changed = 0; /* 0: the time is unknown, so that loading compares the checksum */
   sum = dup_sum (file, path, error);
   close (file);
   return sum == NULL ? NULL : g_variant_new ("(^aytxs)", path, stamp.size, stamp.changed, sum);
 }
 
-/* Checks one file. If `is_named`, the caller gave the path, and the file is always read. If not, a
- * file with the recorded size and time of last change counts as unchanged without being read. */
+/* Checks one file. If `is_named`, the caller gave the path, and the function always reads the file.
+ * If not, a file with the recorded size and time of last change counts as unchanged, and the
+ * function does not read it. */
 static gboolean
 check_source (GVariant *source, const char *path, gboolean is_named, GError **error)
 {

@@ -20,10 +20,10 @@
 /* At most this many programs are kept, since a search looks at each program. */
 #define MAX_PROGRAMS 64
 /* The kept programs may take at most this many bytes together. A single program is kept even if it
- * takes more. */
+ * takes more than this limit. */
 #define MAX_BYTES ((gint64) 1 << 29)
-/* If the inputs of a program have at most MAX_PADDING times the elements of the inputs of a run,
- * the program runs them with padding. */
+/* A program can run padded inputs if its own inputs have at most MAX_PADDING times the elements of
+ * the inputs of the run. */
 #define MAX_PADDING 2
 
 struct _CleaveDynamicProgram
@@ -126,10 +126,10 @@ cleave_dynamic_program_add_lists (const CleaveOnnxDynamic *dynamic,
  * @options: (nullable): the number of threads and the kind of kernels; %NULL for the defaults
  *
  * Prepares a dynamic part to run any number of times. If a node is expensive, a run compiles it and
- * the nodes behind it to one program when they first occur with their shapes, and keeps the
- * program. The program ends before a node that needs the contents of a value. At most 64 programs
- * are kept, in at most 512 MiB. If there are more programs, the program that was not used for the
- * longest time is freed.
+ * the nodes that read its results to one program when the nodes first get their shapes, and keeps
+ * the program. The program ends before a node that needs the contents of a value. At most 64
+ * programs are kept, in at most 512 MiB. If there are more programs, the program that was not used
+ * for the longest time is freed.
  *
  * Returns: (transfer full): the programs, at first none
  *

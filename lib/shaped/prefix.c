@@ -6,16 +6,16 @@
  *     whole:  x [8,8] ─► MatMul ─► Relu ─► y [8,4]        rows 0 … 7
  *
  * The partner of a node of `part` is the node at the same position of `whole`. A node of `part`
- * must be the piece of its partner that computes the first elements. The ranges of splitting tell
- * whether a node is that piece. A Softmax along the rows is not: each element of its result depends
- * on all rows. */
+ * must be the piece of its partner that computes the first elements. The function compares the node
+ * with the piece that a split of the partner would make. A Softmax along the rows is no such piece:
+ * each element of its result depends on all rows. */
 
 #include "prefix.h"
 
 #include "../ir/chunk.h"
 #include "../ir/graph-private.h"
 
-/* Returns the range of the first elements with this shape. */
+/* Returns the range from 0 to the extent in each dimension of `shape`. */
 static CleaveRange
 first_of (const CleaveShape *shape)
 {
@@ -141,8 +141,9 @@ nodes_fit (const CleaveNode *part, const CleaveNode *whole, GHashTable *partners
          calls_fit (cleave_node_call_init (&a, part), cleave_node_call_init (&b, whole));
 }
 
-/* Returns a table that maps each node of `part` to its partner in `whole`; NULL if the graphs have
- * different nodes. */
+/* Returns a table that maps each node of `part` to its partner in `whole`. Returns NULL if the
+ * graphs have different numbers of nodes, or if a node differs from its partner in op or in numbers
+ * of operands or results. */
 static GHashTable *
 pair_nodes (const CleaveGraph *part, const CleaveGraph *whole)
 {

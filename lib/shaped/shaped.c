@@ -28,7 +28,7 @@
  * bytes and, if the model has a dynamic part, the memory of its constants. */
 #define MAX_SHAPES 64
 
-/* A combination of input shapes that has occurred, and the program for it. */
+/* A combination of input shapes that has occurred, and the program for these shapes. */
 typedef struct
 {
   GArray *types;              /* CleaveTensorType: types of the inputs */
@@ -45,8 +45,8 @@ struct _CleaveShapedProgram
                                 * largest shapes */
   GPtrArray *sizes;            /* Size: the combinations of input shapes that occurred; the last
                                 * used one comes first */
-  CleaveDynamicProgram *tails; /* programs of the dynamic parts of all `sizes`; NULL: no dynamic
-                                * part has run yet */
+  CleaveDynamicProgram *tails; /* the programs that the dynamic parts of all `sizes` share; NULL: no
+                                * dynamic part has run yet */
   gboolean whole;              /* TRUE after a search has found that rows depend on other rows.
                                 * Padding would then change results, so a program for larger shapes
                                 * cannot run smaller shapes */
@@ -83,8 +83,8 @@ get_largest (const CleaveShapedProgram *self)
   return self->programs.all->pdata[0];
 }
 
-/* Compiles a graph and takes ownership of it. If the list of programs frees another program,
- * forgets the shapes that used that program. */
+/* Compiles a graph and takes ownership of it. If the list of programs frees another program to stay
+ * within its limits, removes the shapes of that program from `sizes`. */
 static CleaveCompiled *
 compile (CleaveShapedProgram *self, CleaveGraph *graph, GError **error)
 {
@@ -96,9 +96,9 @@ compile (CleaveShapedProgram *self, CleaveGraph *graph, GError **error)
   return compiled;
 }
 
-/* Compiles a program that computes the outputs of `graph`, whose inputs have `types`. Prefers a
- * program for larger inputs of rounded shapes (cleave_types_round_up()), which serves more shapes.
- * If padding would change bits, compiles `graph` itself. */
+/* Compiles a program that computes the outputs of `graph`, whose inputs have `types`. If padding
+ * changes no bits, compiles the model for rounded shapes (cleave_types_round_up()), so that the
+ * program serves more shapes. If not, compiles `graph` itself. */
 static CleaveCompiled *
 compile_for (CleaveShapedProgram *self, CleaveGraph *graph, const GArray *types, GError **error)
 {

@@ -115,7 +115,7 @@ cleave_types_round_up (const GArray *types, const GArray *largest)
 }
 
 /* Adds the shapes of the options that name no input of the model: such a shape names a free
- * dimension and gives its extent. */
+ * dimension and gives the extent of this dimension. */
 static void
 add_dimensions (GArray *shapes, const CleaveOnnxOptions *options, char *const *inputs)
 {

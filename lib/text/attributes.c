@@ -183,8 +183,8 @@ parse_field (
   g_assert_not_reached ();
 }
 
-/* Returns whether the attributes end at the reader's position: types, a name or the line's end
- * follow. */
+/* Returns whether the attributes end at the reader's position: the next word begins the types or a
+ * name, or the line ends. */
 static gboolean
 is_end (const CleaveReader *reader)
 {

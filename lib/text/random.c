@@ -33,16 +33,16 @@ next (guint64 *state)
   return z ^ z >> 31;
 }
 
-/* Returns a number in [-1, 1) from the highest `bits` bits of the next random number. A type with a
- * significand of `bits` bits represents the number exactly. */
+/* Returns a number in [-1, 1) made of the highest `bits` bits of the next random number. A float
+ * type with a significand of `bits` bits represents the result exactly. */
 static double
 draw (guint64 *state, guint bits)
 {
   return (double) (next (state) >> (64 - bits)) / (double) (1u << (bits - 1)) - 1;
 }
 
-/* Converts a float to IEEE half precision. The conversion is exact, since draw() gives at most 11
- * significant bits and no small exponents. */
+/* Converts a result of draw() to IEEE half precision. The conversion is exact: the float has at
+ * most 11 significant bits and no small exponent. */
 static guint16
 to_half (float value)
 {

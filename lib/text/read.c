@@ -40,8 +40,8 @@ typedef struct
                        * have their names */
 } Text;
 
-/* Chooses the name of a node. The line of the node may state the name. If it does not, the node
- * gets the name of its first value, unless that name begins with a digit. */
+/* Chooses the name of a node. The line of the node may state the name. If the line does not, the
+ * node gets the name of its first value, unless that name begins with a digit. */
 static gboolean
 find_name (Text *text, CleaveTextLine *line, GError **error)
 {

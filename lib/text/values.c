@@ -89,7 +89,7 @@ draw (CleaveReader *reader,
   return tensor;
 }
 
-/* Maps a file that lies in the text's folder itself. Fails if the name or a symbolic link leads out
+/* Maps a file that lies in the folder of the text. Fails if the name or a symbolic link leads out
  * of the folder. */
 static GBytes *
 open_file (CleaveReader *reader, const char *name, GError **error)

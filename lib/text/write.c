@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes a graph as text, with large constants in a file beside it. */
+/* Writes a graph as text, with large constants in a second file. */
 
 #include <cleave/cleave-text.h>
 
@@ -9,11 +9,11 @@
 #include "../ir/literal.h"
 #include "../ir/print.h"
 
-/* Constants of at most this many bytes are written in the text, where 16 float32 numbers are still
- * easy to read. Larger ones go into the file beside the text. */
+/* Constants of at most this many bytes are written in the text: 16 float32 numbers are still easy
+ * to read. Larger constants go into the second file. */
 #define MAX_INLINE_BYTES 64
-/* The file for constants takes at most this many bytes: a GByteArray holds at most G_MAXINT32
- * bytes, and 64 bytes may be added for alignment. A constant that does not fit goes into the text.
+/* The file for constants has at most this many bytes: a GByteArray holds at most G_MAXINT32 bytes,
+ * and alignment may add 64 bytes. A constant that does not fit goes into the text.
  */
 #define MAX_FILE_BYTES (G_MAXINT32 - 64)
 /* alignment of constants in the file, in bytes, which kernels need for weights */
