@@ -74,7 +74,8 @@ typedef struct
   const char *name;
   CleaveShape shape;
   const char *to, *from;   /* memory orders of the destination and the source */
-  gint64 to_gap, from_gap; /* number of unused elements between rows */
+  gint64 to_gap, from_gap; /* number of unused elements between the rows of the destination, and of
+                            * the source */
 } Layouts;
 
 static const Layouts layouts[] = {

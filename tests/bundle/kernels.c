@@ -188,7 +188,7 @@ typedef struct
 {
   CleaveBundleCase *c;
   GRand *rand;
-  char **memory; /* memory of each value */
+  char **memory; /* indexed by value: the memory of the value */
   const void *const *params;
   const RowKernel *kernels;
 } Run;

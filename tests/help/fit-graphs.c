@@ -74,7 +74,7 @@ print_list (Net *net, const char *name, const gint64 *list, guint n)
 }
 
 /* Prints the attributes of a convolution: strides, dilations and pads. If `pools`, prints the
- * attributes of a pooling: also the kernel. Returns the result of the node. */
+ * attributes of a pooling instead: kernel, strides and pads. Returns the result of the node. */
 static Value
 print_window (
     Net *net, const Value *x, gint64 channels, gint64 kernel, gint64 stride, gboolean pools)

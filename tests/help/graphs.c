@@ -154,7 +154,7 @@ make_binary (Maker *maker, CleaveResult *x)
   CleaveShape one = CLEAVE_SHAPE (1, 1, 1, 1);
   CleaveResult *y = pick_like (maker, x);
 
-  if (pick (maker, 0, 4) == 0) /* an operand that is broadcast */
+  if (pick (maker, 0, 4) == 0) /* the second operand is a constant that broadcasts to x */
     {
       guint d = (guint) pick (maker, 0, 3);
 
@@ -185,8 +185,8 @@ make_conv (Maker *maker, CleaveResult *x)
   CleaveResult *b =
       pick (maker, 0, 1) == 0 ? NULL : cleave_test_weights (maker->graph, "b", CLEAVE_SHAPE (out));
 
-  if (pick (maker, 0, 1) ==
-      0) /* strides of 1 and pads that keep the extents, as in most networks */
+  if (pick (maker, 0, 1) == 0) /* half of the convolutions have stride 1 and pads that keep the
+                                * extents, as in most networks */
     attrs.strides = attrs.dilations = CLEAVE_INTS (1, 1),
     attrs.pads = CLEAVE_INTS (kh / 2, kw / 2, kh / 2, kw / 2);
   return cleave_graph_add_conv (maker->graph, NULL, x, w, b, &attrs, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes random nodes that the lists of all ops seldom make: large convolutions, powers with
- * constant exponents, views of images, joins of constants. Bundles have kernels for these nodes. */
+/* Makes random nodes that the other lists of random-ops.h seldom make: large convolutions, powers
+ * with constant exponents, views of images, joins of constants. Bundles have kernels for these
+ * nodes. */
 
 #include "random-ops.h"
 #include "random-parts.h"

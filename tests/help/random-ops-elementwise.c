@@ -78,7 +78,7 @@ add (CleaveGraph *graph,
                            attrs, NULL);
 }
 
-/* Adds an op with one operand. */
+/* Adds an input, and an op whose only operand is the input. */
 static CleaveNode *
 add_to_input (CleaveGraph *graph,
               const char *op,

@@ -157,9 +157,9 @@ START_TEST (short_rows_and_few_channels_are_copied)
 }
 END_TEST
 
-/* Interleaves a few long lines into one line, and copies such a line back to separate lines. The
- * numbers and lengths of lines are not multiples of a vector. Bytes before and after the lines do
- * not change. */
+/* A line is a run of elements along one dimension. Interleaves a few long lines into one line, and
+ * copies such a line back to separate lines. The numbers and lengths of lines are not multiples of
+ * a vector. Bytes before and after the lines do not change. */
 START_TEST (a_few_long_lines_are_interleaved)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (1200); seed++)
@@ -180,7 +180,7 @@ START_TEST (a_few_long_lines_are_interleaved)
 }
 END_TEST
 
-/* Copies every second element of a line, and copies one element to a whole line. */
+/* Copies every second element of a row to a dense row, and copies one element to a whole row. */
 START_TEST (strided_lines_are_copied)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (400); seed++)

@@ -152,8 +152,8 @@ START_TEST (a_value_with_other_readers_is_not_placed_in_a_much_larger_join)
 }
 END_TEST
 
-/* A normalization reads a whole line or channel before it writes to that line or channel, so its
- * result overwrites the operand. */
+/* A normalization reads all elements that it normalizes together before it writes one of them, so
+ * its result overwrites the operand. */
 START_TEST (a_normalization_overwrites_its_operand)
 {
   static const char *const norms[] = { "InstanceNormalization", "LayerNormalization",

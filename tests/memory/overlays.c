@@ -465,7 +465,8 @@ START_TEST (groups_decide_in_which_order_rows_are_read)
         y = add_pointwise (&net, run_concat (net.graph, (CleaveResult *[]){ y, x }, 2, 1), 2,
                            CLEAVE_LAYOUT_NCHW);
       run_output (net.graph, add_pointwise (&net, y, 2, CLEAVE_LAYOUT_NCHW));
-      if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE)) /* reference kernels have no groups */
+      if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE)) /* with reference kernels, the nodes of a
+                                                         * quantized group run one by one */
         ck_assert_uint_eq (count_overlaid (net.graph), 0);
       run_assert_same (net.graph, what);
       clear (&net);

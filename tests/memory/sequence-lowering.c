@@ -16,8 +16,8 @@ typedef struct
   const char *op;
   guint n_gates, n_states;
   const char *element, *attrs;
-  gboolean batch_first, has_bias, begins_with_zeros; /* begins_with_zeros: chunks have no initial
-                                                      * states */
+  gboolean batch_first, has_bias, begins_with_zeros; /* `begins_with_zeros`: the chunks have no
+                                                      * operand for their initial states */
 } Chunks;
 
 /* Prints the initial states of a chunk: the last states of the previous chunk, or states of the

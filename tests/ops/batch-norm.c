@@ -76,7 +76,9 @@ START_TEST (values_are_those_computed_by_hand)
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveNormAttrs none = { CLEAVE_LAYOUT_NCHW, 0 };
   CleaveResult *x =
-      cleave_case_steps (graph, CLEAVE_SHAPE (1, 2, 2), 1, 2); /* channels 1 3 and 5 7 */
+      cleave_case_steps (graph, CLEAVE_SHAPE (1, 2, 2), 1, 2); /* channel 0 has the elements 1 and
+                                                                * 3, channel 1 has the elements 5
+                                                                * and 7 */
   CleaveResult *scale = cleave_case_steps (graph, CLEAVE_SHAPE (2), 1, 1); /* 1 2 */
   CleaveResult *b = cleave_case_steps (graph, CLEAVE_SHAPE (2), 10, 10);   /* 10 20 */
   CleaveResult *var = cleave_case_steps (graph, CLEAVE_SHAPE (2), 4, 12);  /* 4 16 */

@@ -39,7 +39,7 @@ START_TEST (float16_rounds_to_nearest_even)
     { 0x1.006p0f, 0x3c02 }, /* halfway between two numbers of which the lower is odd: rounds up */
     { 0x1.002002p0f,
       0x3c01 },        /* a little more than halfway between 1 and the next number: rounds up */
-    { 65504, 0x7bff }, /* the largest number */
+    { 65504, 0x7bff }, /* the largest finite number */
     { 65519.996f, 0x7bff },      /* rounds down to the largest number */
     { 65520, 0x7c00 },           /* halfway to the number after the largest: infinity */
     { 0x1p-14f, 0x0400 },        /* the smallest normal number */

@@ -71,10 +71,10 @@ START_TEST (values_are_those_computed_by_hand)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *a = cleave_case_steps (graph, CLEAVE_SHAPE (2, 2), 1,
-                                       1); /* one matrix with the rows 1 2 and 3 4 */
+                                       1); /* a: one matrix with the rows 1 2 and 3 4 */
   CleaveResult *b = cleave_case_steps (graph, CLEAVE_SHAPE (2, 2, 1), 1,
-                                       1); /* two matrices of one column: 1 2 and 3 4 */
-  CleaveResult *v = cleave_case_steps (graph, CLEAVE_SHAPE (2), 10, 1); /* a vector 10 11 */
+                                       1); /* b: two matrices of one column each: 1 2 and 3 4 */
+  CleaveResult *v = cleave_case_steps (graph, CLEAVE_SHAPE (2), 10, 1); /* v: the vector 10 11 */
 
   cleave_assert_values (cleave_graph_add_matmul (graph, "n", a, b, NULL), "5 11 11 25");
   cleave_assert_values (cleave_graph_add_matmul (graph, "n", v, a, NULL), "43 64");

@@ -345,7 +345,7 @@ pick_from (CleaveNode *to, guint32 seed)
   return g_strv_builder_end (names);
 }
 
-/* Finds a value by its name. */
+/* Returns the value of the graph with this name. */
 static CleaveResult *
 find_value (const CleaveGraph *graph, const char *name)
 {
@@ -373,7 +373,7 @@ make_with_outputs (const CleaveGraph *graph, char *const *from, const char *to)
   return copy;
 }
 
-/* Finds an input or an output by its name. */
+/* Returns the tensor of the input or output with this name. */
 static CleaveTensor *
 find_tensor (const CleaveGraph *graph,
              const GPtrArray *inputs,

@@ -433,8 +433,8 @@ START_TEST (matrices_are_dequantized_once)
 }
 END_TEST
 
-/* Tiles do not cut channels, even if halos make a cut of rows expensive, since kernels are slow on
- * lines with few channels. */
+/* Tiles do not cut channels, even if halos make a cut of rows expensive, since kernels are slow if
+ * a pixel has few channels. */
 START_TEST (tiles_do_not_cut_channels)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

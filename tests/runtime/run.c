@@ -282,7 +282,7 @@ add_cast (CleaveGraph *graph, CleaveResult *x, CleaveElement to)
   return run_add (graph, "Cast", &x, 1, &(CleaveCastAttrs){ to });
 }
 
-/* Casts between all types of one size, in contiguous and strided lines. Some of these casts are
+/* Casts between all types of one size, in contiguous and strided views. Some of these casts are
  * plain copies. */
 START_TEST (casts_of_one_size_equal_the_interpreter)
 {

@@ -9,7 +9,7 @@
 
 #define WIDTH 8         /* number of tasks of a layer, which may run at the same time */
 #define DEPTH 48        /* number of layers, each of which reads the layer before it */
-#define N_ELEMENTS 2048 /* a task takes about a microsecond */
+#define N_ELEMENTS 2048 /* elements of a value: a task takes a microsecond */
 #define N_RUNS 40       /* number of runs of each program */
 #define MOST_THREADS 8
 

@@ -262,11 +262,11 @@ START_TEST (a_changed_model_is_refused)
   write_model (model, 1);
   graph = cleave_onnx_load (model, NULL, NULL);
   ck_assert (cleave_graph_save_program (graph, NULL, path, NULL));
-  write_model (moved, 1); /* the same model, at another path */
+  write_model (moved, 1); /* a program is accepted for the same model at another path */
   program = cleave_program_load (path, moved, FALSE, NULL, &error);
   cleave_assert_no_error (error);
   cleave_program_unref (program);
-  write_model (model, 2); /* another model of the same size */
+  write_model (model, 2); /* a program is refused for another model of the same size */
   ck_assert_ptr_null (cleave_program_load (path, NULL, FALSE, NULL, &error));
   ck_assert_msg (
       strstr (error->message, "m.onnx' is not the file that the program was made from") != NULL,

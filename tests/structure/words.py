@@ -78,7 +78,7 @@ BRITISH = re.compile(
     r'|prioriti|equali|symboli|categori|authori)s(e|ed|es|ing|er|ers|ation|ations)(?![a-z])'
     r'|analys(e|ed|er|ing)(?![a-z])|colour|neighbour|behaviour|favour|honour|(?<![a-z])(centre|grey)(?![a-z])', re.I)
 
-# Texts that have a forbidden phrase rightly: a file and its text, and the reason.
+# Texts in which a forbidden phrase is right: a file, the text, and the reason.
 ALLOWED = {
     ('lib/dot/draw.c', 'house'): 'a shape of Graphviz',
     ('lib/dot/overview.c', 'house'): 'a shape of Graphviz',

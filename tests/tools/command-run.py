@@ -169,7 +169,7 @@ class Run(CommandTest):
 
 
 class Dynamic(CommandTest):
-    """Models whose shapes depend on data."""
+    """Tests `cleave run` on models whose shapes depend on data."""
 
     def setUp(self):
         super().setUp()

@@ -275,7 +275,8 @@ START_TEST (case_26_seams_of_separate_splits_close)
       check_equal (&check);
       ck_assert (cleave_clean_up (graph, NULL, NULL));
       assert_counts (graph, "Assemble", 1);
-      assert_counts (graph, "Slice", 2); /* 2 Slices of x */
+      assert_counts (graph, "Slice",
+                     2); /* only the two pieces of the convolution read Slices, of x */
       ck_assert_str_eq (read_by (graph, "relu.0"), "conv.0");
       ck_assert_str_eq (read_by (graph, "relu.1"), "conv.1");
       check_end (&check);

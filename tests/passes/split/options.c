@@ -49,7 +49,7 @@ typedef struct
 
 /* clang-format off */
 static const Row rows[] = {
-  /* from Glow's own tests */
+  /* cases from Glow's own tests */
   { COUNT, 10, 3, FALSE, 0, 0, "4 3 3" },
   { COUNT, 10, 3, TRUE, 0, 0, "3 3 4" },
   { COUNT, 10, 4, FALSE, 0, 0, "3 3 2 2" },

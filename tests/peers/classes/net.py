@@ -80,7 +80,8 @@ class Net:
         onnx.checker.check_model(model)
         onnx.save(model, path)
 
-    # Convolutions: kernel, stride and dilation apply to all spatial dimensions, whose number is `rank`.
+    # The methods below add convolutions. Kernel, stride and dilation apply to all spatial dimensions, whose number is
+    # `rank`.
 
     def conv(self, x, n_in, n_out, kernel=1, stride=1, group=1, dilation=1, gain=1.0, rank=2, pads=None, bias=True):
         window = [kernel] * rank if isinstance(kernel, int) else list(kernel)
@@ -113,7 +114,7 @@ class Net:
         x = self.op('Flatten', self.op('GlobalAveragePool', x))
         return self.op('Gemm', x, self.weight(n_classes, n_in, fan_in=n_in), self.bias(n_classes), transB=1)
 
-    # Ops on rows of features.
+    # The methods below add ops on rows of features.
 
     def linear(self, x, n_in, n_out, gain=1.0, bias=True):
         y = self.op('MatMul', x, self.weight(n_in, n_out, fan_in=n_in, gain=gain))

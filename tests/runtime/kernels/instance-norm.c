@@ -27,7 +27,8 @@ try_norm (guint32 seed, const char *level)
 
   instance.y_row_major = instance.row_major != 0;
   instance.operands[0].element = CLEAVE_FLOAT32;
-  x->rank = (guint) draw (rand, 3, 6); /* rank 6 has no layout letters */
+  x->rank = (guint) draw (rand, 3, 6); /* a value of rank 6 has more dimensions than there are
+                                        * letters for dimensions: N, C, D, H, W */
   for (guint d = 0; d < x->rank; d++)
     x->dim[d] = draw (rand, 1, draw (rand, 1, 4) != 1 ? 3 : x->rank == 6 ? 7 : 35);
   channels = x->dim[cleave_layout_dims (attrs.layout, x->rank).c];

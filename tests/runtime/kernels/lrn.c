@@ -30,7 +30,8 @@ try_lrn (guint32 seed, const char *level)
   CleaveShape *x = &instance.operands[0].shape;
 
   instance.operands[0].element = CLEAVE_FLOAT32;
-  x->rank = (guint) draw (rand, 2, 6); /* rank 6 has no layout letters */
+  x->rank = (guint) draw (rand, 2, 6); /* a value of rank 6 has more dimensions than there are
+                                        * letters for dimensions: N, C, D, H, W */
   for (guint d = 0; d < x->rank; d++)
     x->dim[d] = draw (rand, 1, draw (rand, 1, 4) != 1 ? 3 : x->rank == 6 ? 7 : 35);
   ck_assert (cleave_try_instance (&instance, level));

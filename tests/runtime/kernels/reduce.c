@@ -43,8 +43,8 @@ try_reduction (guint32 seed, const char *level)
   ck_assert (cleave_try_instance (&instance, level));
 }
 
-/* Tries reductions of a few strided rows. The kernel gathers several of their lines at once, or a
- * part of a line. */
+/* Tries reductions over two dimensions of a value whose elements are strided. The kernel first
+ * copies the elements of several rows, or of a part of a row, to a dense buffer. */
 static void
 try_gathered (guint32 seed, const char *level)
 {

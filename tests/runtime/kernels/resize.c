@@ -183,7 +183,7 @@ START_TEST (reference_bits_of_moved_elements)
 }
 END_TEST
 
-/* Tries lines that are longer than the kernel processes at once, and several interpolated
+/* Tries rows that are longer than the kernel processes at once, and several interpolated
  * dimensions. */
 static void
 try_long_lines (const char *level)

@@ -21,7 +21,7 @@ typedef struct
 typedef struct
 {
   const CleaveProgram *program;
-  Byte *bytes; /* bytes of the arena */
+  Byte *bytes; /* for each byte of the arena, the last accesses to the byte */
   guint
       *clock; /* [step][thread]: steps of the thread that are certainly done when the step begins */
   guint step;
@@ -225,7 +225,7 @@ START_TEST (strips_have_no_races)
       for (guint i = 0; i < 6; i++)
         {
           x = run_conv (graph, x, 8, 3, CLEAVE_LAYOUT_NCHW);
-          if (i % 3 == 0) /* the following node becomes a head */
+          if (i % 3 == 0) /* the Sub becomes the head of the nodes that follow */
             x = run_binary (graph, "Sub", run_unary (graph, "Sigmoid", x), one);
           x = run_hard_swish (graph, x, i % 2 == 0);
         }

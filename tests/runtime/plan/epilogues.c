@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Adds a head on x. */
+/* Adds a head with the operand x: a node whose kernel can have epilogues. */
 static CleaveResult *
 add_head (CleaveGraph *graph, CleaveResult *x, guint kind)
 {
@@ -22,7 +22,7 @@ add_head (CleaveGraph *graph, CleaveResult *x, guint kind)
       return run_depthwise (graph, x);
     case 2:
       return run_conv (graph, x, n, 1, CLEAVE_LAYOUT_NCHW);
-    default: /* a convolution whose sums have many terms */
+    default: /* a convolution with 1,080 products in each sum */
       return run_conv (graph, run_conv (graph, x, 120, 1, CLEAVE_LAYOUT_NCHW), n, 3,
                        CLEAVE_LAYOUT_NCHW);
     }
@@ -206,9 +206,9 @@ START_TEST (heads_apply_expression_patterns)
 END_TEST
 
 /* A BatchNormalization has constants for each channel. A head that computes pixel by pixel applies
- * the BatchNormalization, also within an expression pattern. An element-wise head, which computes
- * along lines, does not apply the BatchNormalization. The depthwise kernel computes channels that
- * fill one vector, or a part of one vector, in another way. */
+ * the BatchNormalization, also within an expression pattern. An element-wise head computes runs of
+ * elements of any channels, and does not apply the BatchNormalization. The depthwise kernel
+ * computes channels that fill one vector, or a part of one vector, in another way. */
 START_TEST (heads_normalize)
 {
   for (gint64 n_channels = 1; n_channels <= 40; n_channels += 3)
