@@ -59,8 +59,8 @@ add_values (CleaveJson *json, const char *name, const CleaveGraph *graph, gboole
 }
 
 /* Returns, for each part, the names (GPtrArray) of the values that can be freed after the part has
- * run. These values are inputs of the model, and results of parts, that no later part reads.
- * Outputs of the model are not listed. */
+ * run. A value is an input of the model or a result of a part, and no later part reads it. Leaves
+ * out the outputs of the model. */
 static GPtrArray *
 find_freed (const CleavePartition *partition, const CleaveGraph *graph)
 {

@@ -21,7 +21,8 @@ typedef struct
 /* Options of split and fit that `cleave report` does not accept. */
 static const char *const excluded[] = { "bytes", "dry-run", "plot", "verbose", NULL };
 
-/* Options that only `cleave report` accepts. */
+/* Options of the page itself. `cleave report` does not pass them on to split or fit, but it passes
+ * --threads on to fit. */
 static const char *const of_page[] = { "output", "threads", "frontier", "no-times", NULL };
 static const char *const of_model[] = { "shape", "fix", "force", NULL };
 
@@ -211,7 +212,7 @@ parse (int argc, char **argv, Options *o, Request *request, GError **error)
   return check_options (request, o, error);
 }
 
-/* Shows the model alone. */
+/* Writes a page about the model alone. Returns the exit status. */
 static int
 show_model (const char *path, const Options *o, GError **error)
 {
@@ -221,8 +222,8 @@ show_model (const char *path, const Options *o, GError **error)
                                                                            : CLEAVE_WRONG;
 }
 
-/* Runs the command split or fit with the options of this command line. The command split or fit
- * also writes the page. */
+/* Runs the command split or fit with the options of this command line; that command writes the
+ * page. Returns the exit status. */
 static int
 show_change (const Request *request, const Options *o, GError **error)
 {

@@ -41,15 +41,16 @@ cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, 
 /* Sorts the times (microseconds) and stores the shortest and the median. */
 void cleave_execution_note_times (CleaveExecution *execution, gint64 *times, guint n);
 
-/* Compiles the graph and runs it `repeat` times. */
+/* Compiles the graph and runs it `repeat` times. Stores the outputs and the times in
+ * `execution`. */
 gboolean cleave_execute (const CleaveGraph *graph,
                          const GPtrArray *inputs,
                          guint n_threads,
                          guint repeat,
                          CleaveExecution *execution,
                          GError **error);
-/* Runs a graph as cleave_execute() does, but takes ownership of it and frees it before the first
- * run. So the graph takes no memory during a run. */
+/* Runs a graph as cleave_execute() does, but takes ownership of the graph and frees it before the
+ * first run. So the graph takes no memory during a run. */
 gboolean cleave_execute_take (CleaveGraph *graph,
                               const GPtrArray *inputs,
                               guint n_threads,
@@ -57,7 +58,7 @@ gboolean cleave_execute_take (CleaveGraph *graph,
                               CleaveExecution *execution,
                               GError **error);
 
-/* Runs a program that was compiled from this graph. */
+/* Runs a program that was compiled from `graph`, as cleave_execute() does. */
 gboolean cleave_execute_program (CleaveProgram *program,
                                  const CleaveGraph *graph,
                                  const GPtrArray *inputs,

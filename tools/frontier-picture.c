@@ -12,7 +12,7 @@
 #define WIDTH 760
 #define RIGHT 60
 #define TOP 40
-#define ABOVE 80 /* space for the labels of the highest points */
+#define ABOVE 80 /* space for the labels of the highest points, in pixels */
 #define HEIGHT 220
 #define PANEL (TOP + ABOVE + HEIGHT + 46)
 /* Distances in pixels. If two points are nearer than NEAR_X horizontally and NEAR_Y vertically,

@@ -16,9 +16,10 @@
 typedef struct
 {
   GPtrArray *graphs;  /* CleaveGraph: the parts that have not run */
-  GHashTable *values; /* name -> CleaveTensor: the values that parts hand over */
-  GHashTable *n_left; /* name -> number of parts that will still read the value, plus 1 if the value
-                         is an output of the model */
+  GHashTable *values; /* maps the name of a value to its CleaveTensor, if a part has computed the
+                         value and later parts read it */
+  GHashTable *n_left; /* maps the name of a value to the number of parts that will still read it,
+                         plus 1 if the value is an output of the model */
   guint n_threads;
 } Run;
 

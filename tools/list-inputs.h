@@ -3,9 +3,9 @@
 
 #include <cleave/cleave.h>
 
-/* Inputs of the model that are lists: sequences or optional values; for inputs.c. The tensors of a
- * run are the graph's inputs, then, for each list, the number of its tensors and the tensors
- * themselves. */
+/* Inputs of the model that are lists: sequences or optional values. inputs.c reads their tensors
+ * from files. The tensors of a run are the graph's inputs, then, for each list, the number of its
+ * tensors and the tensors themselves. */
 
 /* An input of the model that is a list, and the tensors that --input gives for it. */
 typedef struct

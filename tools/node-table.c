@@ -13,7 +13,7 @@
 typedef struct
 {
   CleaveMemoryTimeline *timeline;
-  GHashTable *steps; /* from the name of a node to its CleaveMemoryStep */
+  GHashTable *steps; /* maps the name of a node to its CleaveMemoryStep */
 } Steps;
 
 static void

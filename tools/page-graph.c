@@ -43,8 +43,8 @@ typedef struct
 {
   const CleaveGraph *graph;
   CleaveFrames *frames;
-  GHashTable *pieces; /* from a node that is a piece to its Piece */
-  GHashTable *places; /* from each node to its Place: its frame, and its index among the nodes of
+  GHashTable *pieces; /* maps a node that is a piece to its Piece */
+  GHashTable *places; /* maps each node to its Place: its frame, and its index among the nodes of
                          the frame */
   Box *boxes;         /* one for each frame, in the order of the frames */
   guint n_frames;
@@ -155,7 +155,8 @@ page_init (Page *page, const CleaveGraph *graph, const CleaveSplitReport *report
   return TRUE;
 }
 
-/* Appends edges within a frame, as pairs of indices. */
+/* Appends each edge between two nodes of the frame to `edges`, as two indices of nodes in the
+ * frame. */
 static void
 list_edges (const Page *page, guint frame, GArray *edges)
 {

@@ -156,7 +156,7 @@ print_split (const CleaveExecution *e, const CleaveRunSplit *split)
             e->stats.n_nodes, e->stats.n_threads, split->nodes_before);
 }
 
-/* Prints the outputs that are lists without a tensor. */
+/* Prints the outputs that are empty lists. */
 static void
 print_empty (const CleaveExecution *e)
 {

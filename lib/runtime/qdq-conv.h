@@ -67,7 +67,7 @@ CleaveView cleave_qdq_conv_view (const CleaveQdqConv *conv, const CleaveView *vi
 
 /* A lookup table from 8 bits to 8 bits. It computes the same bytes as a group of element-wise calls
  * on one value and scalar constants. If the group begins with a MaxPool, the MaxPool runs on the
- * 8-bit values before the lookup, since dequantizing keeps their order. */
+ * 8-bit values before the lookup, since dequantizing keeps the order of the values. */
 typedef struct
 {
   guint from; /* index of the group's operand whose bytes are looked up */

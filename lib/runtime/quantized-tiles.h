@@ -4,8 +4,8 @@
 #include "kernels.h"
 
 /* Runs quantized groups (../memory/quantized-group.h). lower.c uses this family for each step that
- * is a quantized group. Such a group runs as one integer kernel if there is one for it
- * (quantized-whole.h), else tile by tile. */
+ * is a quantized group. A group runs as one integer kernel if quantized-whole.h finds a kernel for
+ * it, else tile by tile. */
 
 /* The kernel family of all quantized groups. */
 extern const CleaveKernelFamily cleave_kernel_quantized_tiles;

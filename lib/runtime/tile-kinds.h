@@ -41,7 +41,7 @@ typedef struct
 typedef struct
 {
   CleaveTilePart *parts;
-  /* indexed by call: its piece; `op` is NULL if the tile does not need the call */
+  /* indexed by call: the prepared call; its `op` is NULL if the tile does not need the call */
   CleaveTilePiece *pieces;
 } CleaveTileKind;
 

@@ -70,7 +70,7 @@
     return at;                                                                                         \
   }                                                                                                \
                                                                                                    \
-  /* Compares n elements of each row with the row's best value. */                                 \
+  /* Compares n elements of each row with the row's best value; updates value and index. */        \
   static CLEAVE_SPECIALISED void search_step_##e (const E *x, gint64 step, gint64 apart,           \
                                                   gint64 n_rows, E *best, U *in, gint64 i,         \
                                                   int n, gboolean is_min, gboolean last)           \

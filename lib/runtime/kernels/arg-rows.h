@@ -25,5 +25,5 @@ typedef void (*CleaveArgSearch) (const CleaveArgRow *row,
                                  gint64 *y,
                                  gint64 y_step);
 
-/* Number of elements of a row that are reduced at once to their best value. */
+/* Number of elements of a row whose best value is found at once. */
 #define CLEAVE_ARG_BLOCK 256

@@ -34,11 +34,13 @@ enum { AT_Y, AT_X, AT_FACTOR, AT_B, AT_MEAN, N_VIEWS };
 
 typedef struct
 {
-  CleaveLoops loops;    /* loops over the dimensions outside a line, or outside the pixels */
-  gint64 n_pixels;      /* number of pixels that follow each other in memory */
-  gint64 n_repeated;    /* number of pixels in a line with repeated factors; 0: factors are not
-                           repeated */
-  gboolean in_columns;  /* pixels follow each other with gaps, so run_columns() processes them */
+  /* loops over the dimensions outside a line or, if `in_columns`, outside the pixels */
+  CleaveLoops loops;
+  gint64 n_pixels;     /* number of pixels without gaps between them, or, if `in_columns`, of evenly
+                          spaced pixels */
+  gint64 n_repeated;   /* number of pixels in a line with repeated factors; 0: factors are not
+                          repeated */
+  gboolean in_columns; /* TRUE: run_columns() processes the pixels, since they have gaps */
   gint64 line_distance; /* distance in floats from the repeated factors to the repeated b, and from
                            the repeated b to the repeated mean */
   gboolean nests;       /* TRUE: the lines of y follow each other in memory */

@@ -23,7 +23,7 @@ typedef struct
                          two adjacent pixels are computed as one pixel with twice the channels */
 } CleaveDepthwise;
 
-/* One row of y that is computed. */
+/* The addresses and taps that computing one row of y needs. */
 typedef struct
 {
   CleaveTaps planes, taps; /* planes of taps that read data instead of padding; rows of taps in a

@@ -102,7 +102,7 @@ typedef void (*Block) (const CleaveDepthwiseRun *run, gint64 pixel, gint64 n_cha
   static void block_##n_in##_##pixels (const CleaveDepthwiseRun *of, gint64 pixel,                 \
                                        gint64 n_channels)                                          \
   {                                                                                                \
-    const CleaveDepthwiseRun run = *of; /* a local copy, which stores to y cannot change */              \
+    const CleaveDepthwiseRun run = *of; /* a local copy: stores to y do not change it */                \
                                                                                                    \
     sum_channels (&run, pixel, n_channels, pixels, n_in);                                          \
   }

@@ -313,6 +313,7 @@ cleave_loops_run (const CleaveLoops *loops,
 #define CLEAVE_INDEPENDENT_FEW CLEAVE_INDEPENDENT
 #else
 #define CLEAVE_INDEPENDENT _Pragma ("GCC ivdep")
-/* Makes compilers vectorize a loop of few iterations, which they would otherwise unroll. */
+/* Makes compilers vectorize a loop of few iterations. By default, gcc unrolls such a loop
+ * completely. */
 #define CLEAVE_INDEPENDENT_FEW _Pragma ("GCC unroll 1") _Pragma ("GCC ivdep")
 #endif

@@ -253,7 +253,7 @@ cleave_global_average_pool (
   static inline void cleave_##name##_pool (const CleavePoolWindow *of, const float *x, float *y,   \
                                            gint64 n, gboolean several)                             \
   {                                                                                                \
-    const CleavePoolWindow window = *of, *w = &window; /* a copy, which no store changes */        \
+    const CleavePoolWindow window = *of, *w = &window; /* a local copy: stores do not change it */ \
                                                                                                    \
     if (!several)                                                                                  \
       cleave_pool_##name##_channels (w, x, y, n);                                                  \

@@ -162,7 +162,7 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
     return has_nan_##t (nan);                                                                       \
   }                                                                                                \
                                                                                                    \
-  /* Reduces strided rows: combines one element of each row before the next element. */            \
+  /* Reduces strided rows: combines element i of every row before element i + 1. */                \
   static void word##_scattered (const CleaveReduceBlock *block, const float *from, gint64 n_rows,  \
                                 float *y, gint64 y_step)                                           \
   {                                                                                                \
@@ -258,7 +258,7 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
       *y = word##_finish (block, CLEAVE_LANES_JOIN (lane[0], cleave_##t##_##join));                \
   }                                                                                                \
                                                                                                    \
-  /* Computes one partial sum of n vectors of rows. */                                             \
+  /* Computes partial sum `part` of 8 for n vectors of rows; each lane has a row. */               \
   static CLEAVE_SPECIALISED Bits_##t word##_part (const CleaveReduceBlock *block,                  \
                                                   const float *x, gint64 part, T *lane, int n)     \
   {                                                                                                \

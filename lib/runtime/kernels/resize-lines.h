@@ -65,7 +65,8 @@ cleave_resize_block_init (
   return TRUE;
 }
 
-/* Several lines that are interpolated with the same taps. Their distances are in floats. */
+/* `n` lines that are interpolated with the same taps. The distances of adjacent lines, `x_step` in
+ * the operand and `y_step` in the result, are in floats. */
 typedef struct
 {
   gint64 n, x_step, y_step;

@@ -16,8 +16,8 @@ typedef struct
 {
   const CleaveReuse *reuse;
   guint n_threads, step;
-  Uses *after;    /* indexed by buffer: the last uses of the earlier buffers that share memory with
-                   * it */
+  Uses *after;    /* indexed by buffer: the last uses of the earlier buffers whose memory the buffer
+                     shares */
   GArray *united; /* CleaveWait: merged uses of two or more buffers; elements of `after` may refer
                      to this list */
   /* guint: indices of the earlier buffers whose memory the current buffer takes over */

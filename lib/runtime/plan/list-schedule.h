@@ -7,7 +7,7 @@
  * schedule-search.c makes many schedules with different budgets and ranks, and keeps the best one.
  *
  * This struct is the input. Step s runs after its predecessors preds[begin[s] … begin[s + 1] - 1].
- * Their numbers are smaller than s. */
+ * All predecessors of s have numbers smaller than s. */
 typedef struct
 {
   guint n_steps;

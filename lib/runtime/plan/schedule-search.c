@@ -173,8 +173,8 @@ find_candidates (Choosing *c, const Candidate *fastest)
 }
 
 /* Returns a factor from 0.5 to 2 by which a simulated run changes the estimated time of a step. The
- * factor is a product of two: one that all steps of one op share, and one of the step. It depends
- * only on the step and `trial`. */
+ * factor is the product of a factor that all steps of one op share, and a factor of the step. Both
+ * depend only on the step and `trial`. */
 static double
 vary_cost (const Choosing *c, guint step, guint trial)
 {

@@ -22,7 +22,7 @@ typedef struct
 typedef struct
 {
   gint64 begin, count;
-  GArray *taps; /* AxisTap: the taps that reach these pixels */
+  GArray *taps; /* AxisTap: the taps that these pixels use */
 } Span;
 
 typedef struct

@@ -20,7 +20,8 @@
 typedef struct
 {
   gint64 column[MAX_VECTORS]; /* indexed by vector: the column of y at which the vector begins */
-  /* indexed by lane of all vectors: initial value of the lane's sums */
+  /* initial values of the sums of one pixel: lane i of vector v has the index v * CLEAVE_VECTOR +
+   * i */
   float first[MAX_VECTORS * CLEAVE_VECTOR];
 } Columns;
 

@@ -179,8 +179,8 @@ store_twos (const CleaveVector *a, const CleaveVector *b, float *y, gint64 step)
 {
   float low[CLEAVE_VECTOR], high[CLEAVE_VECTOR];
 
-  cleave_vector_store (low, cleave_vector_interleave_low (*a, *b)); /* `low`: pixels 0, 1, 4, 5,
-                                                                     * … */
+  cleave_vector_store (low, cleave_vector_interleave_low (
+                                *a, *b)); /* `low` gets the two columns of pixels 0, 1, 4, 5, … */
   cleave_vector_store (high, cleave_vector_interleave_high (*a, *b));
   for (int i = 0; i < CLEAVE_VECTOR; i += 4)
     {

@@ -64,8 +64,8 @@ add_tap (CleaveNarrow *n, gint64 phase, gint64 shift, gint64 a)
   g_array_append_val (n->taps, tap);
 }
 
-/* Adds jobs that compute `columns` of one panel and group. Their pixels and taps are the pixels and
- * taps of `like`. All jobs get nearly the same number of columns. */
+/* Adds jobs that compute `columns`, which are columns of one panel and group. The new jobs get the
+ * pixels and taps of the job `like`, and nearly the same number of columns each. */
 static void
 add_jobs (CleaveNarrow *n, const CleaveNarrowJob *like, const GArray *columns)
 {

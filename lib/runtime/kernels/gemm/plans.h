@@ -32,8 +32,9 @@ typedef struct
 typedef struct
 {
   CleaveProduct *product;
-  CleaveNarrow *narrow;       /* the narrow kernel that runs instead of the product; NULL: none */
-  CleaveBlockwise *blockwise; /* the product of integer weights that runs instead; NULL: none */
+  CleaveNarrow *narrow; /* the narrow kernel that runs instead of the float product; NULL: none */
+  CleaveBlockwise *blockwise; /* the product of integer weights that runs instead of the float
+                                 product; NULL: none */
   /* indices of the operands that are x, a and the bias; bias 0: no bias */
   guint operand_x, operand_a, operand_bias;
   guint columns_dim; /* dimension of the result whose indices are the columns; the result's rank if
@@ -82,9 +83,9 @@ CleaveProduct *cleave_brgemm_conv_product (const CleaveKernelInstance *instance,
                                            const CleavePanels *panels,
                                            gint64 first,
                                            const CleaveSpan *channels);
-/* Returns the weights of a convolution as a matrix. The channels of y are its columns; their
- * dimension in w is `columns` (0 or 1). Its rows are the taps and, within a tap, the channels of
- * dimension 1 - `columns`. */
+/* Returns the weights of a convolution as a matrix, which has a column for each channel of y.
+ * `columns` is the dimension of w (0 or 1) whose indices are these channels. The rows of the matrix
+ * are the taps and, within a tap, the channels of dimension 1 - `columns` of w. */
 CleavePanels cleave_brgemm_conv_panels (const CleaveView *w, guint columns);
 /* Makes the dimension of the images (N) the batch dimension of the plan. Operand 0 is X, operand 1
  * is W. */

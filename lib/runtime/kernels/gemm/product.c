@@ -139,11 +139,11 @@ piece_length (gint64 n, gint64 x_step)
 {
   gint64 most = CLAMP (MAX_PIECE_FLOATS / MAX (x_step, 1), MIN_PIECE, MAX_PIECE);
   gint64 n_pieces =
-      (2 * n + 3 * most - 1) /
-      (3 * most); /* pieces may be up to half longer, which avoids a short last piece */
+      (2 * n + 3 * most - 1) / (3 * most); /* a piece may have up to half more pixels than `most`,
+                                              so that the last piece is not short */
 
   return ((n + n_pieces - 1) / n_pieces + 2) / 3 *
-         3; /* a multiple of three, since three pixels are in registers at a time */
+         3; /* lengths are multiples of three, since three pixels are in registers at a time */
 }
 
 /* Cuts a line into pieces. LIBXSMM needs pixels that are at least k elements apart. If adjacent

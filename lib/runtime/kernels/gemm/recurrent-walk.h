@@ -61,7 +61,7 @@ typedef struct
   float *x, *sums, *bias, *bias_r, *p, *h, *c, *reset;
 } CleaveRecurrentWalk;
 
-/* Plans matrix `operand` of an instance. Returns FALSE if it has negative strides. */
+/* Plans matrix `operand` of an instance. Returns FALSE if the matrix has negative strides. */
 gboolean cleave_recurrent_plan_matrix (const CleaveKernelInstance *instance,
                                        CleaveWeights *weights,
                                        guint operand,

@@ -65,7 +65,7 @@ make_product (const CleaveKernelInstance *instance, const Plan *s, gint64 first)
   return cleave_brgemm_conv_product (&floats, &s->common.panels, first, &channels);
 }
 
-/* Packs constant weights. Returns the index of the packed column at which they begin. */
+/* Packs constant weights. Returns the index of the packed column at which the weights begin. */
 static gint64
 pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan *s)
 {

@@ -24,7 +24,8 @@ cleave_winograd_n_bytes (const CleaveWinogradFactors *factors)
          sizeof (float);
 }
 
-/* The taps of N_CHANNELS operand channels, for the column in each lane of a vector. */
+/* indexed by lane of a vector of columns: the taps of N_CHANNELS operand channels for this
+ * column */
 typedef float Taps[CLEAVE_VECTOR][N_CHANNELS * N_TAPS];
 
 static void

@@ -27,7 +27,7 @@ typedef struct
   guint c; /* dimension of the channels */
   gboolean has_bias, nests;
   gint64 n_images, x_image, y_image;
-  gint64 n_x[2], x_step[2]; /* indexed by axis: 0 for rows, 1 for columns */
+  gint64 n_x[2], x_step[2]; /* extent and stride of x, by axis: 0 for rows, 1 for columns */
   gint64 n_y[2], y_step[2];
   gint64 pad[2], phase[2];
   gint64 n_tiles[2];
@@ -41,7 +41,7 @@ typedef struct
   const Winograd *plan;
   const CleaveKernelInstance *instance;
   const float *factors, *bias;
-  const float *x; /* address of the current image */
+  const float *x; /* address of the current image of x */
   float *y;
   float *zeros, *image, *sums;
 } Work;

@@ -6,10 +6,10 @@
 
 #include <glib.h>
 
-/* A product for LIBXSMM, which is column-major. In the terms of gemm.h, its m is the number of
- * columns and its n the number of pixels. Its A is the weights a, its B the operand x, and its C
- * the result y. LIBXSMM keeps the sums of a few pixels in registers over all taps of a call, and
- * adds in the order of gemm.h. */
+/* A product for LIBXSMM, which is column-major. In the terms of gemm.h, m is the number of columns
+ * and n the number of pixels. LIBXSMM's matrix A is the weights a, its B the operand x, its C the
+ * result y. LIBXSMM keeps the sums of a few pixels in registers over all taps of a call, and adds
+ * in the order of gemm.h. */
 typedef struct
 {
   int m, n, k, lda, ldb, ldc;

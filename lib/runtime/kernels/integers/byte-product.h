@@ -52,7 +52,7 @@ typedef struct
   char *y;
   const gint64 *y_at;   /* indexed by pixel: offset in y, in elements */
   gint64 column_step;   /* distance of adjacent columns of y, in elements */
-  gint64 column;        /* index in y of the first column */
+  gint64 column;        /* index in y of the product's first column */
   const gint32 *x_sums; /* indexed by pixel: sum of the elements of x that the pixel reads; used
                            only with `w_zero` */
   const struct _CleaveQdq *qdq; /* constants of QDQ-exact results (qdq.h); NULL: results are

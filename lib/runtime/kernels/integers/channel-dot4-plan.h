@@ -13,8 +13,8 @@
 
 enum { X };
 
-#define DOT4_BYTES 64               /* bytes of a vector */
-#define DOT4_LANES (DOT4_BYTES / 4) /* channels of a vector: each has four bytes */
+#define DOT4_BYTES 64               /* size of a vector in bytes */
+#define DOT4_LANES (DOT4_BYTES / 4) /* number of channels of a vector: each has four bytes */
 /* Bytes of the weights of four taps for a block of 64 channels. */
 #define DOT4_BLOCK (4 * DOT4_BYTES)
 #define MAX_ROWS 16 /* limit on the rows of taps: each needs a row of x in the ring */

@@ -31,8 +31,9 @@ NAME (load_two) (const Fill *f, const char *first, const char *second, VECTOR *t
   two[1] = V (unpackhi_epi8) (a, b) ^ flip;
 }
 
-/* Writes one position of the ring. Its groups of four bytes consist of the two pixels in `two` and
- * the two pixels after them. Then sets `two` to the later two pixels, for the next position. */
+/* Writes one position of the ring: groups of four bytes, from the two pixels in `two` and the two
+ * pixels after them, `first` and `second`. Then sets `two` to `first` and `second`, for the next
+ * position. */
 static inline __attribute__ ((always_inline)) void
 NAME (fill_place) (const Fill *f, const char *first, const char *second, VECTOR *two, char *to)
 {

@@ -364,7 +364,7 @@ cleave_ints_round (CleaveIntVector sum, const float *scale, gboolean odd)
 #elif defined(CLEAVE_NEON)
   float32x4_t f = vmulq_f32 (vcvtq_f32_s32 (sum), vld1q_f32 (scale));
 
-  return vcvtnq_s32_f32 (f); /* saturates; a NaN gives 0 */
+  return vcvtnq_s32_f32 (f); /* the instruction saturates, and converts a NaN to 0 */
 #else
   for (int i = 0; i < CLEAVE_LANES; i++)
     sum[i] =

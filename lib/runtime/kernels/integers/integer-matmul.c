@@ -26,7 +26,7 @@ typedef struct
                                   `by_row`: each row of y has its own scales and zero points */
       ,
       reports_progress;
-  gint64 *x_at; /* indexed by row: byte offset in scratch */
+  gint64 *x_at; /* indexed by row of A: byte offset of the row in scratch */
   /* byte offsets in scratch: of the rows of A, the array y_at of the product, the biases,
    * scales and zero points of B, the sum of each row of A, and the packed B */
   gsize at_x, at_y, at_bias, at_scale, at_b_zero, at_sums, at_packed;

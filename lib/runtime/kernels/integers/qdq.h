@@ -101,8 +101,8 @@ typedef struct
   gint64 length, half;
   gint64 n_chunks; /* number of chunks, each of which ends in a checkpoint; 0: there are no
                       checkpoints */
-  double x_norm; /* bound on the norm of every pixel; 0: runs compute the norm of each pixel. If the
-                  * norms of the columns are sums of magnitudes, this is the bound on |x| */
+  double x_norm;   /* bound on the norm of every pixel; 0: runs compute the norm of each pixel. For
+                      columns whose norm is a sum of magnitudes, `x_norm` is the bound on |x| */
   double x_norm_most; /* largest possible norm of a pixel; a norm is stored in 16 bits, and 65535
                          stands for this norm */
 } CleaveQdqSums;
@@ -208,8 +208,8 @@ typedef struct
   const CleaveByteProduct *product;
   CleaveQdqScratch scratch;
   const gint8 *w;
-  gint64 w_step, column, n; /* `n`: number of columns that the kernel computes; `column`: the first
-                               of them in the panel */
+  gint64 w_step, column, n; /* `n`: number of columns that the kernel computes; `column`: index in
+                               the panel of the first of these columns */
   guint32 mask;             /* mask of the lanes that contain a column */
 } CleaveQdqPanel;
 
