@@ -76,8 +76,8 @@ keep_rows (CleaveBundleFlow *flow, CleaveBundleRun *run)
     }
 }
 
-/* Makes `first` the first step of the segment, and initializes the slots. Returns FALSE if the
- * steps from `first` on cannot be a segment. */
+/* Makes `first` the first step of the segment, and initializes the CleaveBundleSlot of each step.
+ * Returns FALSE if the steps from `first` on cannot be a segment. */
 static gboolean
 begin_at (CleaveBundleFlow *flow, guint first)
 {

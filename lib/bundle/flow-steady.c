@@ -180,8 +180,8 @@ cleave_bundle_flow_skip (CleaveBundleFlow *flow, guint target)
   guint n = flow->segment.end - flow->segment.first;
   gint64 row = *get_made (flow, target), n_periods = 0;
 
-  /* set a new mark (flow->mark) often while there are few rows: early windows reach into the
-   * padding, so the loop does not repeat itself yet */
+  /* set a new mark (flow->mark) at rows 0, 2, 6, 14 and 30 of `target`, then every 17 rows: early
+   * windows reach into the padding, so the loop does not repeat itself at first */
   if (row - flow->marked_row > MIN (MAX_PERIOD, flow->marked_row + 1))
     {
       memcpy (flow->mark, flow->made, n * sizeof *flow->mark);

@@ -40,7 +40,7 @@ guint cleave_bundle_add_image (CleaveBundleBuilder *b,
                                const CleaveResult *result,
                                guint x,
                                const CleaveBundleImage *image);
-/* Sets the value of a result; replaces an earlier value. */
+/* Makes `value` the value of a result of the graph, in place of an earlier value. */
 void cleave_bundle_set_value (CleaveBundleBuilder *b, const CleaveResult *result, guint value);
 /* Adds the steps of a recurrent node. */
 gboolean cleave_bundle_add_recurrent (CleaveBundleBuilder *b,

@@ -95,7 +95,7 @@ typedef struct
   CleaveBundlePool *pool;
   GArray *states;                                         /* CleaveBundleKept: the states */
   gint64 state_bytes;                                     /* bytes of the memory of all states */
-  CleaveBundleQuantization *input_scales, *output_scales; /* indexed by input, by output */
+  CleaveBundleQuantization *input_scales, *output_scales; /* indexed by input and output */
 } CleaveBundleModel;
 
 /* Lowers a graph to values and steps. Fails with the name of the first node that a bundle cannot

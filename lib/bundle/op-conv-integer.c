@@ -35,7 +35,7 @@ count_weights (const CleaveBundleConv *conv)
   return count_channels (conv) * conv->in * conv->kernel[0] * conv->kernel[1];
 }
 
-/* The operands with weights and biases, as indices among the node's operands. */
+/* Indices, among the node's operands, of the weights, their zero points, and the biases. */
 typedef struct
 {
   guint w, w_zero, bias; /* G_MAXUINT: the node has no such operand */

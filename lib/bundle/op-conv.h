@@ -10,8 +10,7 @@
 
 /* The method by which a kernel scales a sum to an element of the result. */
 typedef enum {
-  CLEAVE_BUNDLE_SCALE_FIXED, /* a sum of 32 bits, which cleave_scale() scales (kernels/arithmetic.h)
-                              */
+  CLEAVE_BUNDLE_SCALE_FIXED, /* a sum of 32 bits; cleave_scale() scales it (kernels/arithmetic.h) */
   CLEAVE_BUNDLE_SCALE_WIDE,  /* a sum of 64 bits; it is multiplied by a multiplier of 16 bits, then
                               * shifted right */
   CLEAVE_BUNDLE_SCALE_FLOAT, /* a sum of 32 bits; it is multiplied by a float, whose bits are stored

@@ -69,7 +69,7 @@ void cleave_bundle_layer_set_float_scales (CleaveBundleLayer *layer);
  * of kernels/dot-separate-s8.h. */
 void cleave_bundle_layer_set_separate_weights (CleaveBundleLayer *layer);
 /* Makes the bundle define CLEAVE_WIDE, since a number of this layer does not fit into the small
- * types. */
+ * types of kernels/operands.h. */
 void cleave_bundle_layer_set_wide (CleaveBundleLayer *layer);
 
 /* Returns the elements of a constant operand, dense and in row-major order of its logical shape;
@@ -87,8 +87,8 @@ typedef struct
   gsize pixel_bytes;
 } CleaveBundleImage;
 
-/* Returns whether values of this rank have their channels in dimension 1, because a node of the
- * graph reads a value of this rank as images with channels first. */
+/* Returns whether values with `rank` dimensions have their channels in dimension 1. This is so if a
+ * node of the graph reads such a value as images with channels first. */
 gboolean cleave_bundle_has_channels_first (const CleaveGraph *graph, guint rank);
 /* Returns the image of a value in memory, with channels innermost. */
 CleaveBundleImage cleave_bundle_image (const CleaveResult *value);

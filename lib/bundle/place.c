@@ -123,8 +123,9 @@ align_up (gint64 offset, gint64 align)
   return cleave_align_up (MAX (offset, 0), align);
 }
 
-/* Returns the offset of `buffer`, nearest to `other`, that keeps the lag. One of the two buffers is
- * the result of a segment, and the other is the value that it overlays. */
+/* Returns the offset of `buffer`, nearest to `other`, at which their distance is at least the lag.
+ * One of the two buffers is the result of a segment, and the other is the value that the result
+ * overlays. */
 static gint64
 find_overlaid_offset (const CleaveBundleBuffer *buffer,
                       const CleaveBundleBuffer *other,

@@ -142,8 +142,9 @@ add_bounded (GArray *labels, const Label *label)
     thin_out (labels);
 }
 
-/* Returns whether the result of a segment cannot overlay a value. Returns TRUE if the value is the
- * result of the previous segment, which overlays another value in the same direction. */
+/* Returns whether the segment `g`, which continues the plan `before`, must not overlay its value.
+ * The reason: the value is the result of the previous segment, which overlays another value in the
+ * same direction. */
 static gboolean
 is_blocked (const Label *before, State state, const CleaveBundleSegment *g)
 {
@@ -182,7 +183,7 @@ extend_all (Search *s, const CleaveBundleSegment *g)
       extend (s, g, n_bytes, saved, state, i);
 }
 
-/* Adds all plans whose last segment ends at position `end`. */
+/* Adds labels for all plans whose last segment ends at position `end`. */
 static void
 search_end (Search *s, guint end)
 {

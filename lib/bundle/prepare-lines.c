@@ -10,7 +10,8 @@
  *     =>  Expand the operand
  *
  * The bundle must store these matrices with their last dimension as channels. So a Reshape to more
- * than two dimensions selects a rank with which no node of the graph reads channels first. */
+ * than two dimensions selects a number of dimensions with which no node of the graph reads channels
+ * first. */
 
 #include "op-help.h"
 #include "prepare.h"
@@ -192,8 +193,8 @@ cleave_bundle_prepare_layer_norm (CleaveGraph *graph, CleaveNode *node, GError *
 
 /* The functions below rewrite products of stacks of matrices. */
 
-/* Returns `x` as a stack of matrices: [1, …, matrices, rows, columns], with a rank for which the
- * bundle stores channels last. A constant matrix stays a matrix. */
+/* Returns `x` as a stack of matrices: [1, …, matrices, rows, columns], with a number of dimensions
+ * for which the bundle stores channels last. A constant matrix stays a matrix. */
 static CleaveResult *
 stack (CleaveGraph *graph,
        const CleaveNode *node,

@@ -209,7 +209,7 @@ check (const Lowering *l, GError **error)
   return TRUE;
 }
 
-/* Sets the value of each result that has users. */
+/* Sets the value of each result of the recurrent node that has users. */
 static void
 add_results (const Lowering *l, guint end)
 {

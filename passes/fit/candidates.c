@@ -28,7 +28,7 @@ typedef struct
   const CleaveFitSteps *steps;
   guint max_steps;
   const CleaveFitWatch *watch;
-  gint n_begun; /* number of ends that threads have begun; atomic */
+  gint n_begun; /* number of segment ends for which threads have begun to search; atomic */
   /* indexed by end: the candidates (CleaveFitCandidate) with this end; NULL: not found yet */
   GArray **best;
 } Search;

@@ -36,8 +36,8 @@ typedef struct
   guint *first; /* indexed by the `end` of a candidate: index of the first candidate with this end;
                    n_steps
                    + 2 entries */
-  /* indexed as `candidates`: bytes of the candidate with its overlay. A path looks at these numbers
-   * of all candidates and reads few candidates, so the numbers lie close together. */
+  /* indexed as `candidates`: bytes of the candidate with its overlay. The search for paths reads
+   * this number of all candidates, but reads few candidates completely. */
   gint64 *least_bytes;
   gboolean is_even; /* strips have one size, except for the last strip */
   guint64 n_visits; /* number of visits to nodes, summed over all walks */

@@ -142,8 +142,8 @@ apply (const GPtrArray *parts,
       cleave_segment_cut (segments->pdata[i], graph, stops, report);
       cleave_segment_pieces_note (pieces, graph, i);
     }
-  /* copy carried rows first, so that cleave_share_carried() also cuts the Slices that this pass
-   * adds */
+  /* copy carried rows first, so that cleave_share_carried() also cuts the Slices that
+   * cleave_copy_carried() adds */
   cleave_copy_carried (graph, pieces);
   cleave_segment_pieces_note (pieces, graph, CLEAVE_SHARED_PART);
   cleave_share_carried (graph);

@@ -7,15 +7,15 @@
 
 /* Puts the nodes of a graph into the order in which a program runs them. rewrite.c and variants.c
  * list a graph in this order before the search. cleave_fit_plan_apply() lists the split graph in
- * this order, so that exported files need as little memory. */
+ * this order, so that exported files need no more memory than the program. */
 
 /* Reorders the nodes of a graph without cycles into the order in which a program of one thread runs
  * them. cleave_fit_steps_init() finds the same order. */
 void cleave_fit_list_as_run (CleaveGraph *graph);
 /* Reorders the nodes of a graph that a plan has split into the order in which a program runs them.
- * A file of the graph then has this order, and a runtime that follows the file needs as little
- * memory. If a program of the reordered graph needs an arena of another size than the plan says,
- * restores the old order.
+ * A file of the graph then has this order, and a runtime that follows the file needs no more memory
+ * than the program. If a program of the reordered graph needs an arena of another size than the
+ * plan says, restores the old order.
  *
  * Returns the peak of the activations in bytes. Returns -1 if the old order was restored, if the
  * plan is for several threads, or if plan and graph differ in `exclude_inputs`. */

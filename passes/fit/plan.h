@@ -9,8 +9,8 @@
 /* A plan: rewrites of the graph, then segments to split. plan.c finds, measures and applies plans,
  * plan-data.c writes them, and plan-read.c reads them. */
 
-/* A plan as data is a dictionary of names and values. The values have the types of JSON: booleans,
- * 64-bit integers, strings, lists and dictionaries. */
+/* The entry `format` of a plan as data, a dictionary of names and values. The values have the types
+ * of JSON: booleans, 64-bit integers, strings, lists and dictionaries. */
 #define CLEAVE_FIT_PLAN_FORMAT "cleave-fit-plan"
 #define CLEAVE_FIT_PLAN_VERSION 1
 #define CLEAVE_FIT_N_HALOS (CLEAVE_HALO_CARRY_NARROW + 1)
@@ -31,7 +31,7 @@ struct _CleaveFitPlan
   guint n_threads;              /* threads of the program that was measured */
   gboolean exclude_inputs;      /* the bytes of the graph's inputs were not counted */
   char *peak;                   /* text: the largest values that are live at the peak */
-  CleaveFitLoops *loops; /* results of a plan for ONNX Runtime; NULL: the plan is for Cleave */
+  CleaveFitLoops *loops;        /* Loops and bytes in ONNX Runtime; NULL: the plan is for Cleave */
 };
 
 /* Makes a plan from a measurement and the rewrite of its graph variant. Copies the totals of the

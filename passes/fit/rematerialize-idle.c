@@ -18,8 +18,8 @@ typedef struct
   gint64 *live;     /* indexed by position: live bytes, if each value has a buffer of its own */
 } Order;
 
-/* A node whose value idles, the readers after the idle gap, and the backward slice to recompute for
- * these readers. */
+/* A node whose value idles, the readers after the steps in which the value idles, and the backward
+ * slice to recompute for these readers. */
 typedef struct
 {
   CleaveNode *node;

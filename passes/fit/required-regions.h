@@ -58,7 +58,8 @@ struct _CleaveFitWalker
   gint64 room_bytes;
   CleaveFitRequired *required;      /* indexed by value: the required region */
   CleaveFitPieceBytes *piece_bytes; /* indexed by buffer: the bytes of pieces */
-  /* indexed by step: bytes of the pieces in all buffers, as CleaveFitPieceBytes explains */
+  /* indexed by step: bytes of the pieces in all buffers, in the middle of the segment, for the
+   * first piece, and for a tile of the first strip */
   gint64 *middle, *first, *top;
   GArray *read;  /* guint: values that nodes of the segment read; some of them are computed in the
                     segment */
@@ -80,7 +81,8 @@ typedef struct
   guint n_samples;
   gint64 both; /* bytes of the buffers that are live both before the current step and after the end
                   of the segment */
-  gint64 carried, carried_top; /* bytes of carried rows and columns */
+  /* bytes of carried rows and columns, in the middle of the segment and in the first strip */
+  gint64 carried, carried_top;
   /* most bytes of pieces in any step so far, without carried rows: in the middle of the segment,
    * for the first piece, and for a tile of the first strip */
   gint64 most_middle, most_first, most_top;

@@ -29,7 +29,7 @@ typedef struct
 /* A variant of the graph, and the plans that were measured for it. */
 typedef struct
 {
-  CleaveGraph *before; /* a copy of the rewritten graph */
+  CleaveGraph *before; /* a copy of the rewritten graph, with its nodes in the old order */
   CleaveGraph *graph;  /* the rewritten graph, with nodes in the order of the steps */
   CleaveFitRewrite rewrite;
   CleaveFitSteps steps;

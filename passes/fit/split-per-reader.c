@@ -55,7 +55,8 @@ add_range (Cut *cut, const CleaveShape *shape, const CleaveRange *range)
   return TRUE;
 }
 
-/* Adds the parts of the value that a node reads. Returns FALSE if the node reads other elements. */
+/* Adds the parts of the value that a Slice, Split or Gather reads. Returns FALSE for other readers,
+ * and if a result is not one part of the value. */
 static gboolean
 add_reader (Cut *cut, const CleaveOperand *use)
 {
@@ -281,7 +282,7 @@ plan_cut (CleaveGraph *graph, const Cut *cut, CleaveRoot *root)
   g_clear_pointer (&search.plain, g_hash_table_unref);
   root->constraint = NULL;
   for (guint i = 0; i < region->members->len;
-       i++) /* clear the pointers to the constraint, which is on the stack */
+       i++) /* the region lives longer than the constraint on the stack */
     ((CleaveRegionNode *) region->members->pdata[i])->constraint = NULL;
   return region->members->len > 0 && search.computes &&
                  CLEAVE_FIT_MUCH_LARGER * count_outside (region) <= n_bytes

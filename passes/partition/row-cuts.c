@@ -27,7 +27,7 @@ typedef struct
 {
   const CleaveRow *row;
   GArray *positions;
-  guint n_parts, n; /* number of parts; `n`: index of the last position */
+  guint n_parts, n; /* number of parts, and index of the last position */
   double *time;     /* estimated time of the nodes before the position, in nanoseconds */
   /* least bytes that cross the cuts, if the nodes before the position form k parts */
   gint64 *bytes;
@@ -171,7 +171,8 @@ cleave_row_cut_into (const CleaveRow *row, guint n_parts)
   below = least = find_least_limit (&cut);
   limit = MAX_UNEVEN * least;
   n_bytes = find_cheapest (&cut, limit);
-  /* find a smaller limit whose cheapest cut has as few bytes, precise to 1/64 of the interval */
+  /* find the smallest time limit whose cheapest cut has no more bytes, precise to 1/64 of the
+   * interval between the two limits */
   for (guint i = 0; i < 6; i++)
     {
       double middle = (below + limit) / 2;

@@ -16,11 +16,11 @@
 
 #include "row-measure.h"
 
-/* One minimum cut may move at most this many nodes, which take 0.1 s in a random graph. */
+/* One minimum cut may move at most this many nodes. In a random graph, such a minimum cut takes 0.1
+ * s. */
 #define MAX_MOVABLE 20000
 
-/* All minimum cuts of one refinement have at most this many edges together, which take about 2
- * s. */
+/* All minimum cuts of one refinement together have at most this many edges, and take about 2 s. */
 #define MAX_EDGES (1 << 24)
 
 /* If a part exceeds the limit, at most MAX_STEPS nodes are moved one by one to the other part. Each

@@ -43,7 +43,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankTimes, cleave_rank_times_clear)
 CleavePlacement *
 cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
 /* Returns the placement with its nodes in another order. Among orders in which a run takes at most
- * 5 % longer, chooses the order that minimizes the memory of the rank with the most memory. */
+ * 5 % longer than in the old order, chooses the order that minimizes the memory of the rank with
+ * the most memory. */
 CleavePlacement *
 cleave_ranks_sort_for_memory (CleavePlacement *p, const CleaveNetwork *network, guint n_in_flight);
 /* Estimates the memory that cleave_ranks_sort_for_memory() would reach, in bytes, from fewer

@@ -99,8 +99,8 @@ copy_in_order (const CleavePlacement *p, const GPtrArray *order, guint window)
 }
 
 /* Returns the placement in another order of its nodes. Among orders in which a run takes at most
- * MAX_TIME_FOR_MEMORY times as long, minimizes the memory of the rank that needs the most. Sets
- * `*memory` to this memory in bytes. */
+ * MAX_TIME_FOR_MEMORY times as long as in the old order, minimizes the memory of the rank that
+ * needs the most. Sets `*memory` to this memory in bytes. */
 static CleavePlacement *
 choose (CleavePlacement *p,
         const CleaveNetwork *network,

@@ -23,7 +23,7 @@ typedef struct
   GArray *of_part; /* guint: position of the first node of each part */
 } CleaveSegmentPieces;
 
-/* Begins the record before any part is cut. `nodes` has the nodes (CleaveNode) of each part. */
+/* Initializes `pieces` before any part is cut. `nodes` has the nodes (CleaveNode) of each part. */
 void cleave_segment_pieces_init (CleaveSegmentPieces *pieces,
                                  const CleaveGraph *graph,
                                  GPtrArray *const *nodes,

@@ -53,8 +53,8 @@ find_place (const Reach *reach, const CleaveNode *node)
 }
 
 /* Returns, indexed like `reach->nodes`, the number of operands that other nodes of `reach` compute.
- * Fills `ready` with the ids of the nodes for which this number is 0. Fills `by_id` with all
- * nodes. */
+ * Fills `ready` with the ids of the nodes for which this number is 0. Fills `by_id`, which maps the
+ * id of each node to the node. */
 static guint *
 count_operands (const Reach *reach, GArray *ready, GHashTable *by_id)
 {

@@ -61,8 +61,8 @@ typedef struct
 {
   gint64 peak;  /* peak of the unsplit graph in bytes */
   gint64 limit; /* bytes that the segment may need at most when it is cut into strips */
-  gint64 live;  /* peak in bytes while the unsplit segment runs; 0: ignore */
-  double time;  /* estimated time of the graph in ns */
+  gint64 live; /* graph's peak in bytes while the unsplit segment runs; 0: count only the segment */
+  double time; /* estimated time of the graph in ns */
   guint n_threads;
   gboolean have_own_memory; /* threads have memory of their own, so each needs a band */
   double strictness;        /* divisor of the limit; 0: do not divide the limit */

@@ -174,8 +174,8 @@ round_bias (const Numbers *bias, const Numbers *own, const Numbers *x, const Num
   return TRUE;
 }
 
-/* Gets the bias, a float constant or a DequantizeLinear of int32 with zero point 0. In the second
- * case, `own` gets the scales. Returns FALSE if the bias is anything else. */
+/* Gets the bias, a float constant or a DequantizeLinear of int32 with zero point 0. `own` gets the
+ * scales of the DequantizeLinear. Returns FALSE if the bias is anything else. */
 static gboolean
 get_bias (const CleaveNode *conv, Numbers *bias, Numbers *own)
 {

@@ -41,8 +41,9 @@ cleave_past_axes_may_be (const CleaveNode *node)
 
 /* Finds the permutation of the Transpose after it moves from the operand of a node to its result:
  * dimension `of_result[d]` of the node's new result becomes dimension d. If operand and result have
- * equal ranks, the permutation stays. If not, the permutation follows from the operand's dimensions
- * that the result keeps. Returns FALSE if there is no such permutation. */
+ * the same number of dimensions, the permutation stays. If the numbers differ, the permutation
+ * follows from the operand's dimensions that the result keeps. Returns FALSE if there is no such
+ * permutation. */
 static gboolean
 find_perm (const CleaveCall *behind,
            const CleaveDimMap *map,

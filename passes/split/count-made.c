@@ -13,8 +13,8 @@
 /* The indices at which the pieces of a node begin, in each dimension. */
 typedef struct
 {
-  GArray *begins[CLEAVE_MAX_RANK]; /* gint64, for each dimension: different numbers in ascending
-                                      order */
+  GArray *begins[CLEAVE_MAX_RANK]; /* gint64: for each dimension, the begins of pieces, each once,
+                                      in ascending order */
   CleaveRange whole;
 } Grid;
 

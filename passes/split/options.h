@@ -39,7 +39,8 @@ struct _CleaveTiling
   GArray *ranges;   /* CleaveRange: ranges of the pieces that the caller gave; NULL: none */
   gboolean is_search;
   gboolean small_first;
-  GArray *alignments, *min_chunks; /* gint64: one for all dimensions, or one for each */
+  GArray *alignments,
+      *min_chunks; /* gint64: one number for all dimensions, or one for each dimension */
 };
 
 /* The next functions are in chunks.c. */

@@ -206,8 +206,8 @@ static const Way ways[] = {
   { "slice-ranges", by_slice_ranges },
 };
 
-/* Fails if the option `way` needs the option `dims` and the user did not give it, or if `way`
- * forbids `dims`. `way` NULL: the user gave only limits. */
+/* Fails if the option `way`, which gives the tiling, needs the option `dims` and the user did not
+ * give `dims`. Also fails if `way` forbids `dims`. `way` NULL: the user gave only limits. */
 static gboolean
 check_dims (const Options *options, const Way *way, GError **error)
 {

@@ -14,7 +14,7 @@ typedef struct
 {
   const CleaveGraph *graph;
   const CleaveRecursion *recursion;
-  CleaveConstraint limits; /* the lowest limit of each kind */
+  CleaveConstraint limits; /* for each kind of limit, the lowest limit of all requests */
   CleaveWork *work;
   gint64 bound; /* lower bound on the peak of the schedule, in bytes; 0: not known */
   char *which;  /* message about the node that determines the bound */

@@ -230,11 +230,13 @@ typedef struct
   int32_t multipliers[3]; /* multipliers of three products: forget gate * c, input gate * cell gate,
                            * and output gate * tanh (c) */
   int32_t tanh_multiplier;
-  /* shifts for x_multipliers, h_multipliers and multipliers, as in cleave_scale() */
+  /* shifts of cleave_scale() that belong to x_multipliers, h_multipliers and multipliers */
   int8_t x_shifts[4], h_shifts[4], shifts[3];
   int8_t tanh_shift;
   int16_t h_zero, cell_clip;
-  uint8_t has_start, has_all_steps, has_cell; /* the same flags as in CleaveRecurrentF32 */
+  /* whether operand 1 has the initial states, whether the result has h of all steps, and whether
+   * the result has c */
+  uint8_t has_start, has_all_steps, has_cell;
 } CleaveLstmS8;
 
 /* The initial states h and c of a recurrent layer. Each is an operand, a constant, or zeros
@@ -242,7 +244,7 @@ typedef struct
 typedef struct
 {
   const void *constants[2];
-  int32_t bytes[2]; /* bytes of h and bytes of c in a column */
+  int32_t bytes[2]; /* bytes of state h, and bytes of state c, for one column */
   uint8_t is_operand[2];
 } CleaveRecurrentStart;
 
