@@ -18,7 +18,7 @@ typedef struct
  * optional value. The list of an optional tensor has one tensor. */
 typedef struct
 {
-  char *text;                        /* such as "optional(seq(float32))" */
+  char *text;                        /* the type as text, such as "optional(seq(float32))" */
   gboolean is_optional, is_sequence; /* the value may be absent; the value may have any number of
                                       * tensors */
   CleaveTensorType tensor;           /* declared type of the tensors; -1: a free extent. Without a

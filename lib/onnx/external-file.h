@@ -12,8 +12,10 @@ typedef struct _CleaveExternalFile CleaveExternalFile;
 CleaveExternalFile *cleave_external_file_new (const char *path, GError **error);
 void cleave_external_file_free (CleaveExternalFile *file);
 guint64 cleave_external_file_get_size (const CleaveExternalFile *file);
-/* Returns a part that lies within the file. Each part is read only once. Subtracts the bytes that
- * were read into memory from `budget`, which limits them. Returns NULL and the error on failure. */
+/* Returns `n_bytes` bytes of the file from the byte offset `offset` on. The range must lie within
+ * the file. A second call for a part in memory returns the same bytes. Subtracts bytes that are
+ * read into memory from `budget`; maps the part if `budget` is too small. Returns NULL and the
+ * error on failure. */
 GBytes *cleave_external_file_get (
     CleaveExternalFile *file, guint64 offset, gsize n_bytes, gint64 *budget, GError **error);
 /* Returns the initial budget in bytes: half of the physical memory. */

@@ -12,7 +12,8 @@
 typedef struct
 {
   const char *prefix;  /* prefix of each new name: the name of the node that calls the function */
-  GHashTable *renamed; /* maps a value's name in the function to its name in the model; owns both */
+  GHashTable *renamed; /* maps a value's name in the function to its name in the model; owns both
+                        * names */
   GHashTable *taken;   /* set of the names in use, to which new names are added */
   gsize n_bytes;       /* number of bytes of all new names together */
 } CleaveOnnxRenaming;

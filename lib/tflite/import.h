@@ -48,7 +48,7 @@ typedef struct
   CleaveGraph *graph;
   /* The subgraph that is read now. */
   const CleaveTfliteSubgraph *subgraph;
-  CleaveTfliteValue *values; /* indexed by tensor of the subgraph */
+  CleaveTfliteValue *values; /* indexed by tensor of the subgraph: value of the tensor */
   char **names;              /* indexed by tensor of the subgraph: unique name */
   guint index;               /* index of the current operator */
   const CleaveTfliteOperator *op;

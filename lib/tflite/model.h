@@ -24,7 +24,7 @@ typedef struct
   char *name;
   CleaveTensorType type;    /* type of the tensor; element CLEAVE_NONE: Cleave does not have the
                              * element type */
-  gint64 type_code;         /* TensorType of the schema */
+  gint64 type_code;         /* element type as in the file: TensorType of the schema */
   const guint8 *data;       /* value of a constant; NULL: the tensor is computed, or is an input */
   gsize n_bytes;            /* number of bytes of the value */
   CleaveFlatTable sparsity; /* sparsity of the value; absent: the value is dense */
@@ -37,10 +37,12 @@ typedef struct
 
 typedef struct
 {
-  guint code;                       /* operator code: BuiltinOperator of the schema */
+  guint code;                       /* operator code as in the file: BuiltinOperator of the
+                                     * schema */
   char *custom;                     /* name of a custom operator; NULL: a builtin operator */
   CleaveFlatVector inputs, outputs; /* 32-bit indices of tensors; -1: an absent input */
-  gint64 options_type;              /* BuiltinOptions of the schema; 0: none */
+  gint64 options_type;              /* type of the options table: BuiltinOptions of the schema; 0:
+                                     * no options */
   CleaveFlatTable options;
   CleaveFlatVector custom_options;
 } CleaveTfliteOperator;
@@ -51,7 +53,7 @@ typedef struct
   guint n_tensors;
   CleaveTfliteOperator *operators;
   guint n_operators;
-  CleaveFlatVector inputs, outputs; /* 32-bit indices of tensors */
+  CleaveFlatVector inputs, outputs; /* indices of tensors, in 32 bits */
 } CleaveTfliteSubgraph;
 
 typedef struct

@@ -131,8 +131,8 @@ typedef struct
                            * are not counted */
   CleaveOnnxTexts *texts; /* numbers of the strings that tensors hold; NULL: none yet */
   gint64 live_bytes, peak_bytes, n_calls;
-  CleaveOnnxChain *chain;        /* nodes that are not computed yet; NULL: the import does not
-                                  * interpret */
+  CleaveOnnxChain *chain;        /* nodes of the current chain, which have no values yet; NULL: the
+                                  * import does not interpret */
   CleaveOnnxComputeFunc compute; /* function of the caller that computes expensive nodes; NULL:
                                   * reference kernels compute all nodes */
   gpointer compute_data;
@@ -240,7 +240,7 @@ gboolean cleave_onnx_read_scan (CleaveOnnxNode *node, const Onnx__NodeProto *pro
 gboolean cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error);
 gboolean
 cleave_onnx_read_sequence_map (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Returns the graph in the attribute `name`; NULL if the node does not have it. */
+/* Returns the graph in the attribute `name`; NULL if the node does not have the attribute. */
 const Onnx__GraphProto *cleave_onnx_find_graph (const Onnx__NodeProto *proto, const char *name);
 /* Returns output `index` of an inner graph, after its nodes were read. Returns NULL and the error
  * if no node defined it. */
@@ -289,7 +289,7 @@ cleave_onnx_read_custom (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GEr
 
 /* The functions below upgrade nodes (upgrade/upgrade.c, upgrade/contrib.c). */
 
-/* Returns whether an upgrade replaces an op that has no op record. */
+/* Returns whether an op has no op record, and an upgrade replaces it by other ops. */
 gboolean cleave_onnx_upgrade_knows (const char *op);
 /* Converts a node to opset 17 and to the form of our op records; see upgrade/upgrades.h. */
 gboolean cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error);

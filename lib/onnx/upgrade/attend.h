@@ -35,8 +35,8 @@ typedef struct
   double softcap;           /* scores become softcap * tanh (score / softcap); 0: unchanged */
   CleaveOnnxValue *sink;    /* N scores, one for each head: softmax adds one key with this score,
                              * and drops the probability of that key; NULL: none */
-  CleaveOnnxValue **scores; /* array that receives the scores of each stage, in groups of heads;
-                             * NULL: the caller needs no stage */
+  CleaveOnnxValue **scores; /* indexed by stage: receives the scores of the stage, whose heads may
+                             * be in groups (B×M×N/M×S×T); NULL: the caller needs no scores */
 } CleaveOnnxAttention;
 
 /* Returns the lowest finite number of an element type, the score of a masked key. */
@@ -44,7 +44,7 @@ double cleave_onnx_lowest (CleaveElement element);
 /* Adds the nodes of an attention. Returns the result, B×S×(N·H); NULL on error. */
 CleaveOnnxValue *
 cleave_onnx_attend (CleaveOnnxNode *node, const CleaveOnnxAttention *attention, GError **error);
-/* Converts B×S×(N·H) to B×N×S×H. */
+/* Converts `x` from B×S×(N·H) to B×N×S×H. `n_heads` is N. Returns NULL on error. */
 CleaveOnnxValue *cleave_onnx_split_heads (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_heads, const char *suffix, GError **error);
 /* Returns a mask that tells whether query s may read key t. A query may not read later keys. If
