@@ -69,7 +69,8 @@ START_TEST (gather)
 }
 END_TEST
 
-/* With a few indices and many short blocks, the kernel copies index by index. */
+/* With few indices and many rows of a few elements, the kernel copies elements index by index. This
+ * test gathers one column, and two columns, of 32 rows. */
 START_TEST (gather_along_the_last_axis)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

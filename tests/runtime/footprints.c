@@ -176,7 +176,7 @@ START_TEST (a_group_has_the_footprint_of_its_kernels)
 }
 END_TEST
 
-/* A band of 12 x 12 pixels has two tables of 8 bytes per pixel: 36 cache lines. Level v4 uses
+/* The kernel keeps two tables of 8 bytes per pixel of 12 x 12 pixels: 36 cache lines. Level v4 uses
  * another kernel. */
 START_TEST (a_depthwise_convolution_has_the_footprint_of_its_tables)
 {

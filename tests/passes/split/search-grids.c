@@ -184,8 +184,8 @@ check_ask (
 {
   const CleaveConstraint *c = &ask->constraint;
   gint64 fewest = fewest_of (grids, ask), got = search_pieces (graph, name, ask);
-  /* Unless `exact`, the search may find fewer pieces than `fewest`, since it also cuts at ends of
-   * blocks. */
+  /* Unless `exact`, the search may find fewer pieces than `fewest`. The search also cuts at
+   * multiples of the `block` of a dimension map, and the list of all grids does not. */
   gboolean good = got == 1 || (exact ? got == fewest : fewest == 0 || (got > 0 && got <= fewest));
 
   ck_assert_msg (good, "%s, %d bytes, %u pieces, %g MACs, modulus %u: %d pieces, but %d do", name,

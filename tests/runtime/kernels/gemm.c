@@ -175,7 +175,7 @@ START_TEST (every_number_of_channels_has_the_bits_of_the_reference)
 END_TEST
 
 /* Tries convolutions that the kernel cuts: long sums into several calls, and many rows into several
- * bands. */
+ * ranges of rows. */
 static void
 try_large_convolutions (const char *level)
 {
@@ -327,7 +327,7 @@ try_wide_products (const char *level)
 START_TEST (wide_products_have_the_bits_of_the_reference) { each_level (try_wide_products); }
 END_TEST
 
-/* Tries a Gemm with many rows, which the kernel packs in several bands. */
+/* Tries a Gemm with many rows, which the kernel packs in several ranges of rows. */
 static void
 try_tall_gemm (const char *level)
 {

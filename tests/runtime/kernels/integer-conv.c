@@ -170,7 +170,7 @@ try_sums_of_two_about_16_bits (const char *level)
 START_TEST (sums_of_two_near_16_bits_are_exact) { each_level (try_sums_of_two_about_16_bits); }
 END_TEST
 
-/* Tries convolutions with many rows, which the kernel computes in several bands. */
+/* Tries convolutions with many rows, which the kernel computes in several ranges of rows. */
 static void
 try_large_convolutions (const char *level)
 {

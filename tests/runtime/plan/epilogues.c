@@ -346,8 +346,8 @@ START_TEST (heads_add_to_operands_of_a_join)
 }
 END_TEST
 
-/* A head applies a pattern in registers and stores only the final values, even if its own pixels
- * and the pixels of the pattern have different strides. */
+/* A head applies a pattern in registers and stores only the final values, even if the pixels of the
+ * head's result and of the pattern's result have different strides. */
 START_TEST (heads_apply_patterns_in_operands_of_a_join)
 {
   for (guint kind = 1; kind < 4; kind++)
