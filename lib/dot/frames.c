@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes CleaveFrames: groups the nodes of a graph into frames, and gives each frame a title
+ * (frames.h). */
+
 #include "frames.h"
 
 #include "../ir/boxed.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Numbers the objects of a drawing (vertices, edges, subgraphs) in the order in which they are made
+ * (ids.h). */
+
 #include "ids.h"
 
 #include <glib.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Builds the labels of vertices: tables of text whose cells are ports (label.h). */
+
 #include "label.h"
 
 #include "../ir/graph-private.h"

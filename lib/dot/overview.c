@@ -26,7 +26,7 @@ typedef struct
   CleaveFrames *frames;
   CleavePiecePlace *places; /* indexed by node id: part of the whole result that the node
                              * computes */
-  Box *boxes;               /* indexed by frame: its box */
+  Box *boxes;               /* indexed by frame: box of the frame */
   Agnode_t **inputs;        /* indexed by node id: vertex of an input */
   guint n_prefix;
   Agraph_t *root;

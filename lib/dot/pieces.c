@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the part of the whole result that each node of a split graph computes (pieces.h). */
+
 #include "pieces.h"
 
 #include "../ir/graph-private.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Draws a frame for each rank, and a dashed arrow for each message between ranks (rank-frames.h).
+ * */
+
 #include "rank-frames.h"
 
 #include "../ir/graph-private.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Renders drawings with the module of render-module.c, which is loaded with the first picture
+ * (render.h). */
+
 #define _GNU_SOURCE /* declares dladdr() */
 
 #include "render.h"

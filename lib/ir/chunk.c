@@ -135,7 +135,7 @@ map_operands (CleaveChunk *chunk, const CleaveCall *call, GString *why)
 }
 
 /* Returns the call of the piece: its attributes, and its operands with the shapes of their slices.
- * `operands` is the memory for their types. */
+ * `operands` is memory for the types of the operands. */
 static CleaveCall
 narrowed_call (const CleaveChunk *chunk, const CleaveCall *call, CleaveTensorType *operands)
 {

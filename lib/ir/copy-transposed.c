@@ -349,12 +349,14 @@ DEFINE_NARROW (guint32, 4)
   while (0)
 /* clang-format on */
 
-/* Large transpositions bypass the cache. A tile is transposed into a buffer, then streamed, so that
- * both `from` and `to` are accessed in long runs, and each cache line once. Without the buffer,
- * strides that are powers of two would evict cache lines before they are complete. */
+/* Large transpositions bypass the cache. A tile is transposed into a buffer of TILE_BYTES, then
+ * streamed to `to`. So `from` and `to` are accessed in long runs, and each cache line only once.
+ * Without the buffer, strides that are powers of two would evict cache lines before they are
+ * complete. */
 
 #define TILE_BYTES (16 << 10)
-/* A tile has at most this many elements along one side, or half as many if elements have 8 bytes.
+/* A tile has at most this many elements in each dimension, or half as many if elements have 8
+ * bytes.
  */
 #define TILE 64
 

@@ -42,7 +42,7 @@ void cleave_copy_loops_join (CleaveCopyLoops *loops);
 /* Moves a loop from index `from` to index `to` of the nest, and shifts the loops between the two.
  */
 void cleave_copy_loops_move (CleaveCopyLoops *loops, guint from, guint to);
-/* Merges the loops with cleave_copy_loops_join(), then copies. */
+/* Merges the loops with cleave_copy_loops_join(), then copies the elements. */
 void cleave_copy_loops_run (CleaveCopyLoops *loops, gpointer to, gconstpointer from);
 
 /* Copies between views that have the same number of elements but other shapes: element i of `from`

@@ -34,5 +34,6 @@ void cleave_graph_copy_used_defaults (CleaveGraph *to, const CleaveGraph *from);
  * `tensor`. NULL if there is no such input. */
 const char *cleave_graph_find_default (const CleaveGraph *graph, CleaveTensor *tensor);
 /* Returns the value of a constant, or NULL if the node is no constant or if a caller of a written
- * file may replace the value. A rewrite that computes with a value must get it from here. */
+ * file may replace the value. A rewrite that computes with a value must get the value from this
+ * function. */
 CleaveTensor *cleave_node_get_final_constant (const CleaveNode *node);

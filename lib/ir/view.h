@@ -37,5 +37,5 @@ void cleave_view_stream (const CleaveView *to, const CleaveView *from);
 /* Copies n parts of one value with non-temporal stores. If all parts consist of rows, copies row 0
  * of each part, then row 1 of each part and so on, so that memory is written in order. */
 void cleave_view_stream_parts (const CleaveView *const *to, const CleaveView *const *from, guint n);
-/* Sets row-major strides, in elements. */
+/* Sets `stride` to the strides of a dense value of this shape in row-major order, in elements. */
 void cleave_shape_strides (const CleaveShape *shape, gint64 *stride);

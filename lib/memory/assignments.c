@@ -193,7 +193,8 @@ follow (CleaveStorage *storage, CleaveAssignment *assignment)
     return;
   operand = cleave_storage_assignment (storage, node->operands[0].result);
   assignment->location.root = operand->location.root;
-  assignment->location.offset = operand->location.offset; /* the view keeps its strides */
+  assignment->location.offset = operand->location.offset; /* only the offset changes: the view keeps
+                                                           * its strides */
 }
 
 /* Does the first walk (assignments.h): a view shares the buffer of its operand, and every other

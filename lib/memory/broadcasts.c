@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds broadcasts that take no memory, since all their readers read by strides (broadcasts.h). */
+
 #include "broadcasts.h"
 
 /* Examine at most this many readers of a value, so that the total cost stays linear. A value with

@@ -122,10 +122,12 @@ typedef struct
   GArray *buffers;      /* CleaveBuffer: memory of one value, or of values that alias */
   guint *buffer; /* indexed by value: index in `buffers`; CLEAVE_NEVER if the value is no root, or
                   * no step touches it */
-  GArray *lap_edges;        /* CleaveLapEdge; NULL without laps */
-  GArray *lap_moves;        /* CleaveLapMove: values that laps moved; NULL without laps */
+  GArray *lap_edges;        /* CleaveLapEdge: orders of steps that laps need; NULL: there are no
+                             * laps */
+  GArray *lap_moves;        /* CleaveLapMove: values that laps moved; NULL: there are no laps */
   gint64 *live;             /* indexed by step: bytes of all buffers in use */
-  gint64 *live_before_laps; /* `live` before laps; NULL without laps */
+  gint64 *live_before_laps; /* indexed by step: bytes in use before laps were made; NULL: there are
+                             * no laps */
   gint64 copied_bytes, peak;
   gboolean materializes;    /* whether a view is copied if it would keep a whole value in memory for
                              * a few rows */

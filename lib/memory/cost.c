@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The cost model: estimates the time of steps in nanoseconds of one thread (cost.h). */
+
 #include "cost.h"
 
 #include <string.h>

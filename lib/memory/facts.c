@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Caches the ranges of joins, the strides of views and the preferred memory orders of one graph
+ * (facts.h). */
+
 #include "facts.h"
 
 #include "../ir/memory.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Moves nodes in an order to lower the peak (hoisting.h). */
+
 #include "hoisting.h"
 
 #include "../ir/memory.h"
@@ -54,8 +56,7 @@ is_read_by (const CleaveNode *node, const CleaveNode *reader)
 }
 
 /* Returns an array indexed by position: last position of the chain of nodes that run right after
- * the node and overwrite its result. A chain runs as one kernel, so no node may be moved into
- * it. */
+ * the node and overwrite its result. A chain runs as one kernel, so no node may move into it. */
 static guint *
 find_in_place_ends (const GPtrArray *order)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Decides which views may be copied to save memory (materialized.h). */
+
 #include "materialized.h"
 
 #include "../ir/memory.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Chooses the memory order of each value. Ops with a layout set the order of their values; the
+ * order then spreads to the values of adjacent nodes (memory-format.h). */
+
 #include "memory-format.h"
 
 #include <string.h>

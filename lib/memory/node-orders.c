@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds candidate orders by walks over the graph: depth first from the outputs up, or from the
+ * inputs down (node-orders.h). */
+
 #include "node-orders.h"
 
 #include "../ir/memory.h"

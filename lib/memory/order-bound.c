@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes a quick lower bound for the memory of an order (order-bound.h). */
+
 #include "order-bound.h"
 
 #include "../ir/align.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Combines candidate orders (order-combine.h). A walker goes through each order. A cut is a
+ * position at which all walkers have run the same set of nodes. */
+
 #include "order-combine.h"
 
 #include "../ir/memory.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes and caches the properties of one order of nodes (order-facts.h). */
+
 #include "order-facts.h"
 
 #include "../ir/memory.h"

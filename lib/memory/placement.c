@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes the locations of views, of parts and of reshaped values (placement.h). */
+
 #include "placement.h"
 
 #include <string.h>

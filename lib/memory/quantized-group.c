@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The op of a quantized group: its record, and access to the calls of a group (quantized-group.h).
+ * */
+
 #include "quantized-group.h"
 
 typedef struct

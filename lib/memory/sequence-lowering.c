@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Splits each chunk of a sequence into two nodes, the first of which does not depend on the state
+ * (sequence-lowering.h). */
+
 #include "sequence-lowering.h"
 
 #include "quantized-group.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The ops of transfers (Send, Finish, Expect, Receive and Arrive), and the functions that add their
+ * nodes (transfer.h). */
+
 #include "transfer.h"
 
 #include <string.h>

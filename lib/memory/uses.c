@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Sorts the uses of a result by reader and operand (uses.h). */
+
 #include "uses.h"
 
 #include <stdlib.h>

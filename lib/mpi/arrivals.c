@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Receives the messages that other ranks of the host have offered (arrivals.h). */
+
 #include "arrivals.h"
 
 gboolean

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Iterates over the runs of contiguous bytes of a place, and copies between places (copy-runs.h).
+ * */
+
 #include "copy-runs.h"
 
 #include <string.h>

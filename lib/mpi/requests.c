@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes MPI types and persistent requests for messages at their places in the arena (requests.h).
+ * */
+
 #include "requests.h"
 
 /* Number of elements of a block. MPI counts elements in ints, so a larger number of elements is

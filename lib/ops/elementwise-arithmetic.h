@@ -2,7 +2,8 @@
 #pragma once
 
 /* Arithmetic of elementwise.def for each type: floats, and integers that wrap around. Also the
- * bounds of Clips and Shrinks. elementwise-math.h includes this file, and its rules hold here, too.
+ * bounds of Clips and Shrinks. elementwise-math.h includes this file and states rules that also
+ * hold for this file.
  */
 
 #include "elementwise-basics.h"

@@ -2,7 +2,8 @@
 #pragma once
 
 /* Exponentials, logarithms, and the functions made of them, such as tanh. elementwise-math.h
- * includes this file, and its rules hold here, too. The last functions call libm, for double. */
+ * includes this file and states rules that also hold for this file. The last functions call libm,
+ * for double. */
 
 #include <math.h>
 

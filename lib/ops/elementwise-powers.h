@@ -2,8 +2,8 @@
 #pragma once
 
 /* Powers, trigonometric and hyperbolic functions of elementwise.def. elementwise-math.h includes
- * this file, and its rules hold for this file, too. Results are float, intermediate values double,
- * except for sines and cosines of small angles. */
+ * this file and states rules that also hold for this file. Results are float, intermediate values
+ * double, except for sines and cosines of small angles. */
 
 #include "elementwise-basics.h"
 
@@ -186,8 +186,8 @@ cleave_f32_cos (float a)
                                     : cosf (a);
 }
 
-/* The functions below compute in doubles where subtraction would cancel bits, and round once. Their
- * results are within 0.6 ulp unless their comment says otherwise. */
+/* The functions below compute in doubles where subtraction would cancel bits, and round once.
+ * Results are within 0.6 ulp, unless the comment of a function states another error. */
 #define CLEAVE_QUARTER_TURN 1.5707963267948966 /* pi / 2 */
 
 /* Returns atan (t) for t in [0, 1] if `is_rest` is 0, and pi / 2 - atan (t) if it is 1. */

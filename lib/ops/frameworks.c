@@ -31,7 +31,7 @@ from_onednn (const CleaveShape *shape, const CleaveSplitOnednn *call, GError **e
 /**
  * cleave_split_op_from_onednn:
  * @src: type of the value to split
- * @call: the attributes; %NULL for those that are absent
+ * @call: the attributes; an absent attribute is %NULL
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes the attributes of a Split from a Split of oneDNN Graph, with both options of its RFC.
@@ -88,7 +88,7 @@ from_tensorflow (const CleaveShape *shape, const CleaveSplitTensorflow *call, GE
 /**
  * cleave_split_op_from_tensorflow:
  * @value: type of the value to split
- * @call: the arguments; %NULL for those that are absent
+ * @call: the arguments; an absent argument is %NULL
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes the attributes of a Split from a `tf.split` of TensorFlow. If the argument
@@ -132,7 +132,7 @@ from_pytorch (const CleaveShape *shape, const CleaveSplitPytorch *call, GError *
 /**
  * cleave_split_op_from_pytorch:
  * @tensor: type of the value to split
- * @call: the arguments; %NULL for those that are absent
+ * @call: the arguments; an absent argument is %NULL
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes the attributes of a Split from a `torch.split` of PyTorch. If the argument
@@ -215,7 +215,7 @@ from_onnx (const CleaveShape *shape, const CleaveSplitOnnx *call, GError **error
 /**
  * cleave_split_op_from_onnx:
  * @input: type of the value to split
- * @call: opset, number of outputs, attributes and inputs; %NULL for those that are absent
+ * @call: opset, number of outputs, attributes and inputs; an absent one is %NULL
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes the attributes of a Split from an ONNX Split of any opset. If `split` is given, it contains

@@ -93,7 +93,7 @@ void cleave_move_picked (const CleaveView *y,
                          const CleaveView *indices,
                          guint axis,
                          gboolean scatters);
-/* Fills a view with one element. */
+/* Sets all elements of a view to `element`. */
 void cleave_move_fill (const CleaveView *view, gconstpointer element);
 /* Converts `value` to the bytes of an element. For integer types, truncates and clamps the value.
  */

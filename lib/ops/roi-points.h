@@ -37,7 +37,7 @@ cleave_roi_span (const CleaveRoiAlignAttrs *a, double begin, double end, gint64 
   span.step = extent / (double) n_out;
   if (a->sampling_ratio > 0)
     span.n_points = a->sampling_ratio;
-  else /* a NaN also takes this branch */
+  else /* this branch also handles NaN */
     span.n_points = span.step > 0 ? (gint64) MIN (ceil (span.step), CLEAVE_ROI_MAX_POINTS) : 0;
   return span;
 }

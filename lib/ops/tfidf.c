@@ -134,7 +134,7 @@ static void
 count_gram (const Row *row, gint64 n, gint64 step, gint64 begin)
 {
   const CleaveTfidfAttrs *a = row->attrs;
-  gint64 gram = 0; /* index in the pool's list of n-grams */
+  gint64 gram = 0; /* index of the current n-gram in the pool */
 
   for (gint64 shorter = 1; shorter < n; shorter++)
     gram += (begin_of (a, shorter + 1) - begin_of (a, shorter)) / shorter;

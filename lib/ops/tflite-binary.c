@@ -127,7 +127,7 @@ combine_prelu (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y)
                 : combine_mul (a, x, y);
 }
 
-/* Computes `n` elements of a line. */
+/* Computes `n` elements of a line of the result. */
 typedef void (*Line) (
     const CleaveTfliteBinaryAttrs *a, const gint64 *x, const gint64 *y, gint64 *to, gint64 n);
 

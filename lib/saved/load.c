@@ -33,7 +33,7 @@ enum {
 
 typedef struct
 {
-  GBytes *bytes; /* contents of the file */
+  GBytes *bytes; /* contents of the saved program's file */
   GVariant *metadata;
   guint64 data, n_data;
 } Saved;

@@ -26,7 +26,7 @@ typedef struct
                           * format */
   guint64 n_metadata;    /* size of the metadata in bytes; the metadata follows the header */
   guint64 data, n_data;  /* offset and size of all data blocks together, in bytes; the file ends
-                          * after them */
+                          * after the data blocks */
   guint64 unused[3];
 } CleaveSavedHeader;
 
