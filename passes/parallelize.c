@@ -70,7 +70,7 @@ check (GHashTable *texts, GError **error)
   return parse (texts, &asked, error);
 }
 
-/* At most this many nodes are visited by one call of find_model(), so that long chains of
+/* One search for a node with a layout visits at most this many nodes, so that long chains of
  * element-wise nodes do not take quadratic time. */
 #define MAX_WALK 64
 

@@ -66,8 +66,8 @@ list_readers (CleaveBundleFlow *flow, guint s, guint value)
 }
 
 /* Adds the segment that begins at step `first` to the last overlay group, or to a new group. The
- * readers of the last group are the last entries of flow->readers. So if a new group has the same
- * value, it uses these entries, and its further readers are appended. */
+ * readers of the last group are the last entries of flow->readers. A new group with the same value
+ * begins with these entries, and appends its further readers. */
 static void
 add_first (CleaveBundleFlow *flow, guint first, guint value)
 {

@@ -130,7 +130,7 @@ cleave_bundle_value_bytes (const CleaveBundleValue *value)
   return value->image.images * value->image.rows * cleave_bundle_row_bytes (value);
 }
 
-/* Sets `readers` and `first_reader` of the model. */
+/* Lists the uses of each value of the model: sets `readers` and `first_reader`. */
 void cleave_bundle_list_readers (CleaveBundleModel *model);
 /* Returns the rows of an operand that row `row` of a step's result needs, clipped to the
  * operand. */

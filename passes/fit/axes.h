@@ -24,8 +24,8 @@
  * CLEAVE_MAX_RANK * axis + index, where index 0 is the value's outermost dimension on the axis. */
 typedef guint CleaveFitCut;
 
-/* Sets `axes` and `has_halo` of the steps. The nodes, values and operands of `steps` must be
- * set. */
+/* Finds the axis of each dimension (`axes`), and the axes with a halo (`has_halo`). The nodes,
+ * values and operands of `steps` must be set. */
 void cleave_fit_axes_init (CleaveFitSteps *steps);
 
 /* Returns the dimension of result 0 of a node that a cut divides. Returns -1 if there is no such

@@ -181,8 +181,8 @@ keep_whole (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
   return cleave_fit_plan_new_without (plan, graph, n, all, error);
 }
 
-/* The search for the best plan. The search compares plans in the form that weigh() returns, in
- * which some segments may stay whole. */
+/* The search for the best plan. Before the search compares a plan, weigh() chooses the segments of
+ * the plan that stay whole. */
 typedef struct
 {
   const CleaveGraph *graph;

@@ -154,7 +154,8 @@ list_ranges (const Cut *cut)
   return ranges;
 }
 
-/* The state of may_cut(), which chooses the nodes to cut, from the node of the value backwards. */
+/* The state of the choice of nodes to cut, from the node that computes the value towards the
+ * inputs. */
 
 typedef struct
 {

@@ -170,8 +170,9 @@ count_earlier (const CleaveFitWalker *walker, const CleaveFitValue *join, guint 
   return n_bytes;
 }
 
-/* Returns find_inner() plus the memory of joins whose buffers begin before the segment, because an
- * earlier step writes an operand there. The strips of such a join take memory beside its buffer. */
+/* Returns the most bytes that pieces take (find_inner()), plus the memory of some joins. The
+ * buffers of these joins begin before the segment, since an earlier step writes an operand there.
+ * The strips of such a join take memory beside its buffer. */
 static gint64
 find_inner_of (const CleaveFitState *state, guint begin)
 {

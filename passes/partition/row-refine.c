@@ -198,7 +198,8 @@ sort (Window *window, const gboolean *is_before)
   return middle;
 }
 
-/* Undoes sort(). `nodes` are the movable nodes in their old order. */
+/* Restores the order of the movable nodes before sort(). `nodes` are the movable nodes in this
+ * order. */
 static void
 restore (Window *window, gpointer const *nodes)
 {

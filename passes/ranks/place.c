@@ -257,8 +257,8 @@ count_bytes (const CleavePlacement *placement)
   return n_bytes;
 }
 
-/* Returns the placement with the smallest count_bytes() among those that are about as fast as the
- * fastest one. The first of `placements` uses only one rank. */
+/* Returns the placement with the fewest bytes (count_bytes()) among the placements that are about
+ * as fast as the fastest one. The first of `placements` uses only one rank. */
 static CleavePlacement *
 choose (const GPtrArray *placements, const CleaveNetwork *network, guint n_in_flight)
 {

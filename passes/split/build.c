@@ -141,9 +141,9 @@ note_widest (const CleaveRegionNode *member, const guint *demands, guint n)
     }
 }
 
-/* Sets `wider` of each demand. If several demands have the same covers and one of them contains the
- * others, only the containing demand is assembled, and the others become Slices of it. For example,
- * the rows that a residual Add reads lie in the rows that the convolution beside it reads. */
+/* Sets `wider` of each demand to a demand with the same covers that contains the demand. Only the
+ * widest of these demands is assembled, and the others become Slices of it. For example, the rows
+ * that a residual Add reads lie in the rows that the convolution beside it reads. */
 static void
 find_wider (const CleaveRegionNode *member)
 {

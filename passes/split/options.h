@@ -43,7 +43,7 @@ struct _CleaveTiling
       *min_chunks; /* gint64: one number for all dimensions, or one for each dimension */
 };
 
-/* The next functions are in chunks.c. */
+/* chunks.c defines the next functions, which cut an extent into chunks. */
 GArray *cleave_cut_by_number (const GArray *list,
                               const CleaveChunkRules *rules,
                               gint64 extent,
@@ -67,7 +67,7 @@ gboolean cleave_chunk_rules_check (const CleaveChunkRules *rules,
                                    gint64 extent,
                                    GError **error);
 
-/* The next functions are in dims.c. */
+/* dims.c defines the next functions, which read the dimensions of a tiling. */
 
 /* Returns the name of dimension `d` for messages: its letter, or "dimension 2" if `letters` is
  * NULL. */

@@ -34,7 +34,7 @@ void cleave_trial_init (CleaveTrial *trial,
                         const CleaveRecursion *recursion,
                         CleaveWork *work);
 void cleave_trial_clear (CleaveTrial *trial);
-/* Sets `bound` for splits that begin at the roots. */
+/* Finds the lower bound on the peak (`bound`) for splits that begin at the roots. */
 void cleave_trial_find_bound (CleaveTrial *trial, const CleaveRoot *roots, guint n_roots);
 /* Returns whether there is a limit on the graph. */
 gboolean cleave_trial_is_asked (const CleaveTrial *trial);

@@ -229,8 +229,8 @@ get_joined (CleaveForwarder *forwarder,
   return joined;
 }
 
-/* is_read_whole() looks at no value with more readers than this, so that forwarding takes linear
- * time */
+/* a value with more readers than this is not searched for a reader of the whole value, so that
+ * forwarding takes linear time */
 #define MAX_READERS 16
 
 /* Returns whether a node other than a view reads the value, which then must exist as a whole

@@ -97,7 +97,8 @@ conv_s8_add (ConvS8 *s, const int8_t *w)
     dot_s8_2x4 (s->sum, s->from, s->other, w, s->count);
 }
 
-/* Sets `from` and `count` to the next elements of the window. Returns 0 at the end of the window.
+/* Goes on to the next elements of the window: sets their address (`from`) and number (`count`).
+ * Returns 0 at the end of the window.
  */
 static int
 conv_s8_next (ConvS8 *s)
