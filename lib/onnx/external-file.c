@@ -5,7 +5,7 @@
  * time per GiB for a file in the page cache, and private memory. But weights can be released after
  * they are packed: a run with 1.5 GiB of weights peaks at 1.6 GiB, not 3.1 GiB.
  *
- * Two kinds of data are mapped in spite of this, and their pages are released with each part:
+ * Two kinds of data are mapped nevertheless. Their pages are released with each part:
  *
  * - a file of more than 2 GiB, so that a plan of a large model reads none of it (`info` of a 3 GiB
  *   model takes 7 MiB, not 3.1 GiB);

@@ -99,8 +99,8 @@ gboolean cleave_tflite_convert_call_once (CleaveTfliteImport *import, GError **e
 gboolean cleave_tflite_convert_var_handle (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_read_variable (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_assign_variable (CleaveTfliteImport *import, GError **error);
-/* Adds an input of the graph for the value of a variable that a VAR_HANDLE names, unless an
- * operator has already set the variable. */
+/* Adds an input of the graph for the variable of the current VAR_HANDLE, unless an operator has
+ * already set the variable. */
 gboolean cleave_tflite_read_handle (CleaveTfliteImport *import,
                                     CleaveTfliteState *state,
                                     const CleaveTensorType *type,

@@ -257,8 +257,8 @@ read_levels (CleaveTfliteImport *import, const CleaveTfliteTensor *t, Sparse *s,
   return TRUE;
 }
 
-/* Copies the elements below node `parent` of level `l`. The first of them is at `offset` in the
- * dense tensor. The recursion is at most MAX_LEVELS deep. */
+/* Copies the elements below node `parent` of level `l`. Element `offset` of the dense tensor is the
+ * first copied element. The recursion is at most MAX_LEVELS deep. */
 static void
 copy_level (Sparse *s, guint l, gint64 parent, gint64 offset)
 {

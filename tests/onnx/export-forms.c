@@ -137,8 +137,8 @@ START_TEST (channels_last_ops_are_put_between_transposes)
 }
 END_TEST
 
-/* The Transposes around a node of layout NHWC have names that differ from the name of the node,
- * although a value without a name has the name of its node. */
+/* The names of the Transposes around a node of layout NHWC differ from the name of the node. A
+ * value without a name has the name of its node, so equal names were possible. */
 START_TEST (transposes_of_a_channels_last_op_have_names_of_their_own)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");

@@ -82,7 +82,7 @@ START_TEST (names_are_made_unique)
 }
 END_TEST
 
-/* The tests below check attributes: operands in ONNX, lists and numbers. */
+/* The tests below check the forms of attributes in a file: operands, lists, and numbers. */
 
 START_TEST (attributes_become_operands_again)
 {

@@ -21,7 +21,7 @@ CleaveGraph *golden_import (GBytes *bytes,
 CleaveGraph *
 golden_import_somehow (GBytes *bytes, GPtrArray *inputs, gboolean *any_fixed, GError **error);
 /* Returns the model with a Compress behind each input. The condition of each Compress is a further
- * input whose elements are TRUE, so it keeps all rows and all shapes depend on data. Adds tensors
+ * input. Its elements are TRUE, so that all rows stay, but all shapes depend on data. Adds tensors
  * for the conditions to `inputs`. Returns NULL if the model lists weights as inputs. */
 GBytes *golden_make_dynamic (GBytes *bytes, GPtrArray *inputs);
 /* Returns a text about the first difference that exceeds the tolerance; NULL if there is none. */

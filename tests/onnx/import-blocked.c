@@ -11,7 +11,7 @@
 #include "interpret.h"
 #include "models.h"
 
-#define N_MIDDLE 20 /* neither a multiple of 8 nor of 16 */
+#define N_MIDDLE 20 /* number of channels between the convolutions: not a multiple of 8 */
 #define N_LAST 12
 
 static float

@@ -86,8 +86,8 @@ static const Form forms[] = {
   { 13, "com.microsoft:DequantizeLinear", "u16:~0,65535 s:~0.5 s:u16:~1", "", .value = "2: -0.5 32767" },
   { 20, "QuantizeLinear", "~1,2 s:~0.001 s:i16:~0", "", .value = "QuantizeLinear 'n': it is of opset 21, the model of 20" },
   { 20, "DequantizeLinear", "u16:~1,2 s:~0.001", "", .value = "DequantizeLinear 'n': it is of opset 21, the model of 20" },
-  /* Resizes with antialiasing when they shrink, with half of the remainder of a rounded extent on each side,
-   * and with extents that are rounded up to keep the proportions. */
+  /* Resizes with antialias, with the mode half_pixel_symmetric, and with
+   * keep_aspect_ratio_policy. */
   { 18, "Resize", "#1x1x1x4 - ~1,1,1,0.5", "mode=linear antialias=1", .value = "1x1x1x2: 0.625 2.375" },
   { 18, "Resize", "#1x1x1x4 - ~1,1,1,0.5", "mode=linear antialias=1 exclude_outside=1", .value = "1x1x1x2: 0.71429 2.2857" },
   { 18, "Resize", "#1x1x1x4 - ~1,1,1,0.5", "mode=cubic antialias=1", .value = "1x1x1x2: 0.49023 2.5098" },

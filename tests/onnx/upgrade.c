@@ -229,8 +229,8 @@ START_TEST (resize_11_without_crop_needs_no_region)
 }
 END_TEST
 
-/* The coordinates of tf_half_pixel_for_nn in Resize 11 are half an element larger than the
- * coordinates of half_pixel, so half_pixel with another rounding gives the same elements. */
+/* In Resize 11, the coordinates of tf_half_pixel_for_nn are half an element larger than the
+ * coordinates of half_pixel. So half_pixel with another rounding selects the same elements. */
 START_TEST (resize_11_has_coordinates_for_nearest)
 {
   static const char *const modes[] = { "floor", "round_prefer_floor", "ceil" };

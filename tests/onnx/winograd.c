@@ -12,8 +12,8 @@
 
 #define ONES CLEAVE_INTS (1, 1, 1, 1)
 
-/* Adds a Conv of an input with `n_in` channels and this size to `n_out` channels, with constant
- * weights. */
+/* Adds a Conv with constant weights to a model, from an input of shape `dims` with `n_in` channels
+ * to `n_out` channels. */
 static Onnx__NodeProto *
 add_conv (Model *model, const char *dims, gint64 n_in, gint64 n_out, const CleaveInts *pads)
 {

@@ -117,8 +117,8 @@ START_TEST (a_variable_keeps_its_value)
 }
 END_TEST
 
-/* The import refuses a subgraph that calls itself, loops that do not end, and loops that end by a
- * value of the run. */
+/* The import refuses a subgraph that calls itself, a loop that does not end, and a loop whose end
+ * depends on an input of the graph. */
 #define DEEP                                                                                       \
   "operator 0, WHILE 'y': subgraph 1: " CALLS CALLS CALLS CALLS CALLS CALLS CALLS CALLS CALLS      \
       CALLS CALLS CALLS CALLS CALLS CALLS                                                          \

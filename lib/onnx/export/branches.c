@@ -112,8 +112,8 @@ find_branch (const CleaveOnnxExport *export, const GHashTable *numbers, const Cl
   return branch;
 }
 
-/* Assigns nodes to branches. A Where that belongs to a choice stays in no branch, so that no If is
- * nested in another If. */
+/* Assigns nodes to branches. The Wheres of choices are assigned to no branch, so no If is nested in
+ * another If. */
 static void
 find_branches (CleaveOnnxExport *export, const GPtrArray *order)
 {

@@ -35,7 +35,7 @@ typedef struct
   GHashTable *bytes;     /* maps a value's name to its bytes (gint64) */
   GHashTable *buffer_of; /* maps a value's name to 1 plus the index of its buffer */
   GArray *buffers;       /* Buffer: the memory of results */
-  gint64 *extra;         /* indexed by position of a node: bytes of the node besides buffers */
+  gint64 *extra;         /* indexed by position: bytes that the node needs besides its results */
 } Run;
 
 static gint64 estimate (const Run *outer, const Onnx__GraphProto *graph);

@@ -172,7 +172,7 @@ export_outputs (CleaveOnnxExport *export)
     }
 }
 
-/* Writes the types of inner values, as far as the imported model listed them. */
+/* Writes the types of the inner values whose types the imported model declared. */
 static void
 export_value_infos (CleaveOnnxExport *export)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Checks whether the nodes of a repeat are iterations of one body. All iterations must read the
- * same results of their own iteration and of earlier iterations. From outside, they must read the
- * same values, or slices whose begins advance by equal steps. Nodes after the iterations may read
- * only final states, or a Concat of one result of all iterations. */
+ * same results of their own iteration and of earlier iterations. From outside the repeat, all
+ * iterations must read the same values, or slices whose begins advance by equal steps. Nodes after
+ * the iterations may read only final states, or a Concat of one result of all iterations. */
 
 #include "repeats.h"
 
@@ -242,9 +242,9 @@ has_stack (const CleaveOnnxRepeat *repeat, const CleaveOnnxStack *stack, guint r
   return FALSE;
 }
 
-/* Returns whether node `reader` may read result `result` of node `at`. If `at` is in the first
- * iteration, adds the stack of the result (CleaveOnnxStack) if `reader` is a Concat of the result
- * of all iterations. */
+/* Returns whether node `reader` may read result `result` of node `at`. If `at` is a node of the
+ * first iteration and `reader` is a Concat of the results of all iterations, adds a
+ * CleaveOnnxStack. */
 static gboolean
 check_reader (
     const CleaveOnnxList *list, CleaveOnnxRepeat *repeat, guint at, guint result, guint reader)

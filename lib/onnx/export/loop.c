@@ -140,7 +140,7 @@ add_position (const Loop *loop, const char *name, const gint64 *first, const gin
 }
 
 /* Checks whether the begins and ends of a Slice differ between iterations. If so, adds nodes that
- * compute them from the iteration number. */
+ * compute the begins and the ends from the iteration number. */
 static void
 move_slice (const Loop *loop, guint at, const char **operands)
 {

@@ -184,7 +184,8 @@ write_part (CleaveOnnxExport *export,
   return TRUE;
 }
 
-/* A piece of a Resize, which has a phase: the file has the whole Resize and a Slice. */
+/* The functions below write a piece of a Resize with a phase. ONNX has no phase, so the file has
+ * the whole Resize and a Slice. */
 
 /* Sets up the whole Resize: with sizes, or with scales if a scale is no quotient of extents. */
 static void

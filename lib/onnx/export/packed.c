@@ -43,7 +43,7 @@ reads_packed (const CleaveNode *node, GHashTable *bad)
          (zero != NULL && cleave_tensor_get_bits (zero) == cleave_tensor_get_bits (x));
 }
 
-/* Adds to `bad` each constant with a reader that needs bytes. Returns whether it added one. */
+/* Adds to `bad` each constant with a reader that needs bytes. Returns whether the set has grown. */
 static gboolean
 exclude (const CleaveGraph *graph, GHashTable *bad)
 {

@@ -16,7 +16,7 @@ typedef struct
 {
   CleaveOnnxImport *import;
   CleaveOnnxDynamic *dynamic;
-  GHashTable *seen; /* set of the names that add_read() has handled */
+  GHashTable *seen; /* set of the names for which add_read() was called */
   GError *error;
 } Border;
 

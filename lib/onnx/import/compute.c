@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes an expensive node that cannot be part of a chain (chain.h), such as a node in the body
- * of a Loop, with a function of the caller. For this, the node becomes a graph of its own. Operands
- * that the model stores are constants of that graph, so that kernels may pack them and so that a
- * later run finds the same graph. The other operands are inputs of that graph. */
+/* Computes expensive nodes that cannot be part of a chain (chain.h), such as nodes in the body of a
+ * Loop. A function of the caller runs a graph that contains only the node. Operands that the model
+ * stores are constants of that graph: kernels may pack constants, and a later run finds the same
+ * graph. All other operands are inputs of that graph. */
 
 #include "dynamic.h"
 

@@ -36,9 +36,9 @@ cleave_onnx_spend (CleaveOnnxImport *import, double work)
 /* An input with at most this many elements may hold a shape; a larger one holds data. */
 #define MAX_SHAPE 64
 
-/* Returns the input that a node depends on, if it is the only one and small enough to hold a shape.
- * Returns NULL if the node depends on no input or on several, or if more than MAX_STEPS nodes lie
- * between. */
+/* Returns the input that a node depends on, if the node depends on one input and the input is small
+ * enough to hold a shape. Returns NULL if the node depends on no input or on several, or if more
+ * than MAX_STEPS nodes lie between. */
 static const CleaveNode *
 find_input (const CleaveNode *node)
 {

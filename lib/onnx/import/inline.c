@@ -17,12 +17,12 @@
 /* Calls may be nested this deep. ONNX forbids recursion, so this limit also ends a cycle of calls.
  */
 #define MAX_CALLS 64
-/* Calls may add at most this many nodes and bytes to a model. */
+/* Calls may add at most MAX_NODES nodes and MAX_BYTES bytes to a model. */
 #define MAX_NODES (1 << 20)
 #define MAX_BYTES (1 << 30)
 
-/* A call may have at most this many attributes, and a function at most this many fields with
- * defaults, since a search looks at each one. */
+/* A call may have at most MAX_ATTRS attributes, and a function at most MAX_FIELDS fields with
+ * defaults: a search looks at each attribute and field. */
 #define MAX_ATTRS 256
 #define MAX_FIELDS 1024
 

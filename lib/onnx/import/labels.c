@@ -133,8 +133,9 @@ read_default (CleaveOnnxNode *node, const Onnx__NodeProto *proto, Side *side, GE
   return good;
 }
 
-/* Reads the map of opset 1: a list of strings maps each string to its position in the list, or, if
- * `from_texts` is FALSE, each position to its string. */
+/* Reads the map of opset 1, which is a list of strings. With `from_texts`, the map has the strings
+ * as keys and their positions in the list as labels. Without `from_texts`, the positions are the
+ * keys. */
 static gboolean
 read_classes (CleaveOnnxNode *node,
               const Onnx__NodeProto *proto,

@@ -58,7 +58,7 @@ is_join (const CleaveNode *node)
 }
 
 /* Returns whether a join may absorb the node of `value`: no other node reads the value, and the
- * exporter named it as a part of `outer`. */
+ * exporter gave the node the name of a part of `outer`. */
 static gboolean
 is_part_of (const CleaveNode *outer, const CleaveResult *value)
 {

@@ -277,10 +277,10 @@ cleave_onnx_value_info_type (CleaveOnnxImport *import,
          cleave_tensor_type_check (type, error);
 }
 
-/* Returns whether the declared shape of an output fits the inferred one. The ranks must be equal,
- * unless the declared shape has a free dimension. A declared extent must be equal to the inferred
- * one, unless it is free, or 0: some exporters write 0 for an unknown extent. If the caller gives
- * shapes, extents may differ, since the declared ones may hold for other inputs. */
+/* Returns whether the declared shape of an output fits the inferred shape. The ranks must be equal,
+ * unless the declared shape has a free dimension. Each declared extent must equal the inferred
+ * extent, be free, or be 0, which some exporters write for an unknown extent. If the caller gives
+ * shapes of inputs, extents may differ, since the declared shape may hold for other inputs. */
 static gboolean
 fits_declared (const Onnx__TensorShapeProto *shape,
                const CleaveShape *inferred,

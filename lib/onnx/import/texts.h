@@ -26,7 +26,7 @@ CleaveOnnxValue *cleave_onnx_text_constant (CleaveOnnxImport *import,
                                             GError **error);
 /* Returns whether text-nodes.c or labels.c must run the node: it makes strings, computes with
  * strings, or maps labels. A node that only moves strings runs as a node on numbers. Returns FALSE
- * for a node of ai.onnx.ml if there is no dynamic part: it becomes a Custom node. */
+ * for a node of ai.onnx.ml if there is no dynamic part: the node becomes a Custom node. */
 gboolean cleave_onnx_has_texts (const CleaveOnnxNode *node, const Onnx__NodeProto *proto);
 /* Makes the values of a node for which cleave_onnx_has_texts() is TRUE. During an import, makes the
  * node dynamic instead. */

@@ -261,7 +261,8 @@ gather_rows (CleaveOnnxNode *node,
   return cleave_onnx_join (node, (CleaveOnnxValue **) parts->pdata, parts->len, 0, suffix, error);
 }
 
-/* Returns the present keys or values: the valid ones of the cache, then the new ones in `fresh`. */
+/* Returns the present keys or values: the valid keys or values of the cache, followed by the new
+ * keys or values `fresh`. */
 static CleaveOnnxValue *
 update (CleaveOnnxNode *node,
         Grouped *g,

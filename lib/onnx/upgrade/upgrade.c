@@ -201,9 +201,9 @@ upgrade_prelu (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Returns whether a constant attribute of Clip can hold the bound. If not, Clip becomes a Max and a
- * Min: the bound is computed, is a NaN, which would mean no bound as an attribute, or is an integer
- * that a double cannot hold. */
+/* Returns whether a constant attribute of Clip can hold the bound `limit`. If not, Clip becomes a
+ * Max and a Min. An attribute cannot hold a computed bound, a NaN, which would mean no bound, or an
+ * integer that a double cannot represent. */
 
 static gboolean
 is_attr (CleaveOnnxImport *import, CleaveOnnxValue *limit)
