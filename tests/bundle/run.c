@@ -84,7 +84,8 @@ END_TEST
  * images of a batch, or compute a batch as one image. Other graphs contain sequences, or
  * normalizations along any dimensions. */
 static const char *const texts[] = {
-  /* The parts of a Concat share memory in each image of the batch. */
+  /* A Concat inside each of the nine images of a batch. Its parts share the memory of each image.
+   */
   "%x = Input : float32 9x1x1x24\n%a = Input : float32 9x1x1x24\n"
   "%y = Concat %x, %a axis=1\noutput %y\n",
   "%x = Input : float32 2x3x4x5\n%p = Transpose %x perm=1,0,3,2\n%y = Softmax %p axis=1\n"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Runs a random model with a program, or with the reference kernels, and compares outputs. */
+
 #include "compare.h"
 
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Judges a random model: reads it from its ONNX file, changes the graph in a random Way, runs it
+ * and compares the outputs. */
+
 #include "judge.h"
 
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Writes random models, their inputs and the results of the reference kernels to files. */
+
 #include "peer.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes a failing case small. Drops choices from its two tapes (of the model and of the Way) and
+ * lowers choices, while the verdict stays the same. */
+
 #include "shrink.h"
 
 #include <stdio.h>

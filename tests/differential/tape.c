@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tapes of random choices, from a seed or from recorded choices. */
+
 #include "tape.h"
 
 guint64

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Changes a graph in a random Way: splits, fits, passes, and a way through a file. */
+
 #include "way.h"
 
 #define pick(way, n) tape_draw ((way)->tape, (guint) (n))

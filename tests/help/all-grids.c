@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Lists the cuts of each dimension into equal chunks, and plans every combination of the cuts. */
+
 #include "all-grids.h"
 
 #include "test.h"

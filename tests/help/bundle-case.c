@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes a bundle of a random node: a graph of one node, random constants for some operands, and the
+ * result of the reference kernel. */
+
 #include "bundle-case.h"
 
 #include <string.h>

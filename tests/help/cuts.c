@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Plans every cut of random nodes into two chunks, and counts the reasons of refusals. */
+
 #include "cuts.h"
 
 #include "../../lib/ir/chunk.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Takes a random node, sets some extents or attributes to 0, and tries to add the changed node. */
+
 #include "empty-ops.h"
 
 #include "../../lib/ir/graph-private.h"

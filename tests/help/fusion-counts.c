@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Counts the fused steps of programs in three tables: by pair of ops, by the first op (the head)
+ * and by the second op (the consumer). */
+
 #include "fusion-counts.h"
 
 #include "test.h"

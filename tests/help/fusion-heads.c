@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The nodes that can have fused consumers: products, convolutions and poolings, with random types
+ * and operands. */
+
 #include "fusion-heads.h"
 
 #include "run-help.h"

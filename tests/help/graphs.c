@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Random graphs and nodes for several suites. A graph grows by nodes that read random earlier
+ * values. */
+
 #include "graphs.h"
 
 #include "interpret.h"

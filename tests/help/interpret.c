@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Runs a graph node by node, in a topological order, with the reference kernel of each op. */
+
 #include "interpret.h"
 
 #include "../../lib/ir/graph-private.h"

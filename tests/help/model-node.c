@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Reads the short texts of operands and attributes, such as "~1.5,2" and "axes=1,", and builds an
+ * ONNX model of one node. */
+
 #include "model-node.h"
 #include "interpret.h"
 

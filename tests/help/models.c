@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Builds ONNX models as protobuf-c messages. */
+
 #include "models.h"
 
 #include <check.h>

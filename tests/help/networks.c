@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes random int8 networks, and compiles bundles with the C compiler. */
+
 #include "networks.h"
 
 #include <cleave/cleave-tflite.h>

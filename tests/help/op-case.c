@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Prints types, chunks and values as short texts, and compares the texts with expected texts. */
+
 #include "op-case.h"
 
 #include <math.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Runs a program for each part of a partition, and compares the outputs with the whole
+ * graph. */
+
 #include "partition-help.h"
 
 #include "run-help.h"

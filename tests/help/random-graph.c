@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Random graphs whose values share memory. A graph grows by nodes that read random earlier values.
+ */
+
 #include "random-graph.h"
 
 #include "dump.h"

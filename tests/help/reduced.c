@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Reduces a graph and a pipeline that give other bits than the graph alone, and prints both. */
+
 #include "reduced.h"
 
 #include "graphs.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Runs programs with tensors and an arena full of garbage, and builds graphs whose errors fail the
+ * test. */
+
 #include "run-help.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Runs one kernel on random operands in memory with gaps, filled and laid out as a CleaveTrySite
+ * says. Compares its results with the reference kernel. */
+
 #include "site.h"
 
 #include "test.h"

@@ -125,7 +125,7 @@ START_TEST (views_that_cannot_share_bytes_are_computed)
   const struct
   {
     CleaveResult *result;
-    float second; /* expected element 1 of the result */
+    float second; /* element 1 of the expected result */
   } cases[] = {
     { cleave_graph_add_reshape (graph, NULL, cleave_graph_add_constant (graph, NULL, part), &shape,
                                 NULL),

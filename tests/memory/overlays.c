@@ -318,10 +318,10 @@ START_TEST (very_many_rows_are_handled)
 }
 END_TEST
 
-/* Depthwise convolutions reduce 48 channels of 40 x 40 to 20 x 20. Kernels of floats need one free
- * row of the result. Kernels of bytes first convert the bytes that they overwrite. For results of
- * 4-byte integers, a row overwrites a row of bytes of the same size, and the padding needs one more
- * row. */
+/* A depthwise convolution with stride 2 overlays its operand, 48 channels of 40 x 40. The peak is
+ * the operand and, for some element types, one row. Floats of 32 bits need one row of the result.
+ * ConvInteger needs one row of the operand: a row of its 4-byte results overwrites two rows of
+ * bytes. */
 START_TEST (the_peak_is_that_of_the_larger_value)
 {
   static const gint64 want[] = { (40 * 40 + 20) * 48 * 4, 40 * 40 * 48,     40 * 40 * 48,

@@ -75,8 +75,8 @@ does_anything (const CleaveTask *task)
   return task->kind != CLEAVE_STEP_JOIN && !task->is_fused;
 }
 
-/* Asserts that each step of a thread prefetches the footprint of the thread's next step that does
- * anything. */
+/* Asserts that each step of a thread prefetches the footprint of the thread's next step. Joins and
+ * fused steps do not count, since a thread does nothing for them. */
 static void
 check_sequence (const CleaveProgram *program, guint thread)
 {

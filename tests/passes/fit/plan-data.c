@@ -91,8 +91,8 @@ draw_value (GRand *rand)
     }
 }
 
-/* Returns a copy of a value in which about the fraction `rate` of the parts are replaced, removed
- * or doubled. */
+/* Returns a copy of a tree of values. Replaces values, and removes or doubles entries, each with
+ * the probability `rate`. */
 static GVariant *
 change (GVariant *value, double rate, GRand *rand)
 {

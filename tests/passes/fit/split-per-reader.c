@@ -347,8 +347,8 @@ check (const CleaveGraph *graph, gint64 max_bytes)
   ck_assert_ptr_null (find_plan (graph, totals->arena_after - 1));
 }
 
-/* At the peak, the sum, the keys, the values and a few rows are alive: less than five values of 64
- * x 16. If all queries were alive too, the plan would need more. */
+/* At the peak of a layer, its residual sum, keys, values and a few rows of queries are alive: less
+ * than five values of 64 x 16. If all queries were alive too, the plan would need more. */
 START_TEST (plans_cut_values_that_are_read_in_parts)
 {
   g_autoptr (CleaveGraph) graph = make_attention ();

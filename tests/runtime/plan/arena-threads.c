@@ -71,8 +71,8 @@ move (Buffer *buffers, guint n, gint64 size)
     }                                                                                              \
   }
 
-/* Each of two threads uses one value, and then another value. The second values swap places, so
- * that each thread keeps its memory. */
+/* Thread 0 and thread 1 each use one value, and then another value. The second values swap their
+ * offsets, so that each thread uses the memory of its first value again. */
 START_TEST (buffers_of_two_threads_swap_places)
 {
   Buffer buffers[] = { OF (0, 0, 1, 32, 0), OF (1, 0, 1, 32, 32), OF (0, 2, 3, 32, 32),

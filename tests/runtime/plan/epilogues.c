@@ -303,7 +303,8 @@ START_TEST (pieces_share_factors)
 }
 END_TEST
 
-/* If the result of a head is an operand of a join, its pixels are farther apart in memory. */
+/* The result of a head is an operand of a join, so the distance between its pixels in memory is
+ * larger. The head still applies a BatchNormalization. */
 START_TEST (heads_normalize_operands_of_a_join)
 {
   for (gint64 axis = 1; axis < 4; axis++)
@@ -322,8 +323,8 @@ START_TEST (heads_normalize_operands_of_a_join)
 }
 END_TEST
 
-/* If the added value and the sum are operands of a join, their pixels are farther apart in memory.
- */
+/* The added value and the sum are operands of a join, so the distance between their pixels in
+ * memory is larger. The head still applies the addition. */
 START_TEST (heads_add_to_operands_of_a_join)
 {
   for (guint kind = 1; kind < 4; kind++)
