@@ -19,7 +19,7 @@ G_BEGIN_DECLS
  * @n_sections_split: number of @sections_split
  *
  * The arguments of a split in oneDNN Graph. @num_splits, @size_split and @sections_split give the
- * sizes in three ways. The first of these that is not %NULL applies.
+ * sizes in three ways. The first of these arguments that is not %NULL applies.
  */
 typedef struct
 {

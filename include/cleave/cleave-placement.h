@@ -44,8 +44,7 @@ typedef struct
 #define CLEAVE_MAX_RANKS 4096
 #define CLEAVE_MAX_RANK_THREADS 1024
 
-/* Default bandwidth (10 Gbit/s) and default latency (30 µs) of a network: typical of a local
- * one. */
+/* Default bandwidth (10 Gbit/s) and default latency (30 µs): typical of TCP on a local network. */
 #define CLEAVE_NETWORK_BANDWIDTH 1.25e9
 #define CLEAVE_NETWORK_LATENCY 3e-5
 

@@ -131,7 +131,7 @@ typedef struct
   double v[2 * CLEAVE_MAX_RANK];
 } CleaveDoubles;
 
-/* Make values from their elements: CLEAVE_SHAPE (1, 3, 8, 8), CLEAVE_INTS (2, 2),
+/* The macros below make values from their elements: CLEAVE_SHAPE (1, 3, 8, 8), CLEAVE_INTS (2, 2),
  * CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 3, 8, 8). CLEAVE_RANGE takes the begin and the end of each
  * dimension: CLEAVE_RANGE (0, 1, 0, 16) is [0, 1) x [0, 16). */
 #define CLEAVE_COUNT_(type, ...) ((guint) (sizeof ((type[]){ __VA_ARGS__ }) / sizeof (type)))

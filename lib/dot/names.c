@@ -44,8 +44,8 @@ cleave_draw_dup_free_name (const CleaveGraph *graph, const char *base)
   return g_string_free (name, FALSE);
 }
 
-/* Escapes a name that neither a quoted string nor an HTML string can hold. Uses character
- * references, as HTML does. */
+/* Returns an escaped form of a name that neither a quoted string nor an HTML string can hold. Uses
+ * character references, as HTML does. */
 static char *
 escape_name (const CleaveGraph *graph, const char *name)
 {

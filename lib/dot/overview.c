@@ -64,7 +64,8 @@ count_node (Overview *o, const CleaveNode *node)
     box->last = node;
 }
 
-/* Formats a number with at most one decimal and a unit, such as 12.3M. */
+/* Returns a number as text with at most one decimal and a unit, such as 12.3M. units[i] stands for
+ * `base` to the power of i. */
 static char *
 dup_number (gint64 number, double base, const char *const *units)
 {

@@ -249,7 +249,8 @@ hash_elements (guint hash, const CleaveTensor *tensor)
   return hash;
 }
 
-/* Hashes a tensor. Does not unpack a tensor whose elements need 4 bits. */
+/* Returns `hash` combined with the hash of a tensor. Does not unpack a tensor whose elements need 4
+ * bits. */
 static guint
 hash_tensor (guint hash, const CleaveTensor *tensor)
 {

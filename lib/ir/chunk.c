@@ -79,8 +79,8 @@ find_reach (
   return far;
 }
 
-/* Refuses a chunk that reads only padding. The reason names the dimension and how far the chunk
- * would have to extend. */
+/* Refuses a chunk that reads only padding: returns FALSE and appends the reason to `why`. The
+ * reason names the dimension, and how far the chunk would have to extend. */
 static gboolean
 refuse_empty (const CleaveCall *call, guint operand, const CleaveRange *chunk, GString *why)
 {
@@ -117,8 +117,8 @@ refuse_empty (const CleaveCall *call, guint operand, const CleaveRange *chunk, G
                         cleave_op_operand_name (call->op, operand));
 }
 
-/* Makes check 1: no slice is empty. Exception: a piece of a VARIADIC op lacks the operands whose
- * slices are empty. */
+/* Makes check 1: returns whether all slices have elements. Exception: a piece of a VARIADIC op
+ * lacks the operands whose slices are empty. */
 static gboolean
 map_operands (CleaveChunk *chunk, const CleaveCall *call, GString *why)
 {
@@ -157,8 +157,8 @@ narrowed_call (const CleaveChunk *chunk, const CleaveCall *call, CleaveTensorTyp
   return narrow;
 }
 
-/* Refuses a chunk if `infer` returns a shape, `got`, that differs from the chunk's shape, `want`.
- * The reason names the first dimension that differs. */
+/* Refuses a chunk (cleave_refuse()) if `infer` gives a shape, `got`, that differs from the chunk's
+ * shape, `want`. The reason names the first dimension that differs. */
 static gboolean
 refuse_shape (const CleaveCall *call,
               guint result,

@@ -10,7 +10,8 @@
 
 #include "view.h"
 
-/* A nest has at most this many loops: a copy between two shapes has at most the dimensions of both.
+/* A nest has at most this many loops: a copy between two shapes has at most the dimensions of both
+ * shapes.
  */
 #define CLEAVE_MAX_LOOPS (2 * CLEAVE_MAX_RANK)
 

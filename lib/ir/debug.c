@@ -4,7 +4,8 @@
 
 #include "debug.h"
 
-/* Reads the environment at each call, so that a test can change the variable. */
+/* Returns whether a switch is on. Reads the environment at each call, so that a test can change the
+ * variable. */
 gboolean
 cleave_debug_is_on (CleaveDebug what)
 {

@@ -2,7 +2,7 @@
 #pragma once
 
 /* Switches for debugging, which the environment variable CLEAVE_DEBUG sets:
- * CLEAVE_DEBUG=validate,print turns two of them on. cleave_program_new() asks for
+ * CLEAVE_DEBUG=validate,print turns two switches on. cleave_program_new() asks for
  * CLEAVE_DEBUG_REFERENCE, the writer of ONNX files (lib/onnx/save.c) for CLEAVE_DEBUG_EXTERNAL, and
  * a run of a dynamic part (lib/onnx/import/compute.c) for CLEAVE_DEBUG_EXPENSIVE. The pass runner
  * (passes/pass.c) reads `validate` and `print` itself. */

@@ -36,8 +36,8 @@ typedef struct
   gint64 clip_begin[CLEAVE_MAX_RANK], clip_end[CLEAVE_MAX_RANK];
 } CleaveSlice;
 
-/* Check arguments of public functions: not NULL, a rank of at most CLEAVE_MAX_RANK, and an element
- * type that exists. */
+/* The functions below check arguments of public functions: not NULL, a rank of at most
+ * CLEAVE_MAX_RANK, and an element type that exists. */
 
 static inline gboolean
 cleave_shape_is_legal (const CleaveShape *shape)
@@ -153,8 +153,8 @@ void cleave_range_subtract (const CleaveRange *range, const CleaveRange *without
 /* Returns `range` minus all `others`, as disjoint ranges. */
 GArray *
 cleave_range_subtract_all (const CleaveRange *range, const CleaveRange *others, guint n_others);
-/* Convert a range between indices in the whole value and indices relative to the begin of `frame`,
- * a range of the value. */
+/* Convert a range of a value to indices relative to the begin of `frame`, another range of the
+ * value (relative), or back to indices in the whole value. */
 CleaveRange cleave_range_relative (const CleaveRange *range, const CleaveRange *frame);
 CleaveRange cleave_range_absolute (const CleaveRange *range, const CleaveRange *frame);
 

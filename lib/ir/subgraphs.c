@@ -409,8 +409,8 @@ unite_successors (Analysis *a)
 
 /* The functions below find components that can run at the same time. */
 
-/* Marks each component that has another component in its layer. A layer is the work between two
- * nodes that are alone. */
+/* Returns an array indexed by component: whether another component is in the same layer. A layer is
+ * the work between two nodes that are alone. */
 static gboolean *
 find_parallel (Analysis *a)
 {

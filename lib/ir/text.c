@@ -12,7 +12,8 @@
 
 #include "error.h"
 
-/* Parses the number at the start of a text, and moves `text` to the end of the number. */
+/* Parses the number at the start of a text, and moves `text` to the end of the number. Returns
+ * FALSE if the text does not begin with a number. */
 static gboolean
 take_int (const char **text, gint64 *value)
 {
@@ -257,7 +258,8 @@ cleave_text_to_doubles (const char *option, const char *text, GError **error)
     }
 }
 
-/* Parses one range, up to the next '/' or the end, and moves `text` to the end of the range. */
+/* Parses one range, up to the next '/' or the end, and moves `text` to the end of the range.
+ * Returns FALSE if the text does not begin with a range. */
 static gboolean
 take_range (const char **text, CleaveRange *range)
 {

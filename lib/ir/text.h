@@ -12,7 +12,7 @@
  * list has at least one entry. */
 GArray *cleave_text_to_ints (const char *option, const char *text, GError **error);
 GArray *cleave_text_to_doubles (const char *option, const char *text, GError **error);
-/* Parses "0:1,0:16/0:1,16:32" to an array of CleaveRange. */
+/* Parses "0:1,0:16/0:1,16:32" to an array of CleaveRange. Returns NULL on error. */
 GArray *cleave_text_to_ranges (const char *option, const char *text, GError **error);
 /* Returns the position of `at` in a text for a message: "line 2, column 3", or "column 3" if the
  * text has only one line. Lines and columns count from 1. */

@@ -156,7 +156,8 @@ improve (CleaveStorage **best, Choices *choices, ChoiceKind kind, const CleaveGr
   return TRUE;
 }
 
-/* Stages operands, then overlays results, as long as each round lowers the peak. */
+/* Stages operands, then overlays results, as long as each round lowers the peak. Takes ownership of
+ * `storage`, and returns the best assignment. */
 static CleaveStorage *
 lower_peak (CleaveStorage *storage, const CleaveGraph *graph)
 {

@@ -146,8 +146,8 @@ CleaveStorage *cleave_storage_new_within (const CleaveGraph *graph,
                                           CleaveGraphFacts *facts,
                                           const GPtrArray *order,
                                           gint64 cutoff);
-/* Assigns buffers for an order that was derived from the order of the storage `like`. Copies
- * views if `like` copies views. */
+/* Assigns buffers for an order that was derived from the order of the storage `like`. Materializes
+ * views if `like` has materialized views. */
 CleaveStorage *cleave_storage_new_like (const CleaveGraph *graph,
                                         CleaveGraphFacts *facts,
                                         const GPtrArray *order,
@@ -226,8 +226,8 @@ void cleave_storage_visit (const CleaveStorage *storage,
  * near its peak (deferred-copies.c). Allocates `staged` if it is NULL. Returns FALSE if it marks no
  * further operand, or if the peak would fall too little. */
 gboolean cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged);
-/* Marks operands as cleave_storage_find_staged() does, but examines the whole run, not only the
- * steps near the peak. */
+/* Marks operands and returns as cleave_storage_find_staged() does, but examines the whole run, not
+ * only the steps near the peak. */
 gboolean cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged);
 /* Marks in `staged` the operands that several joins share, as overlapping windows of an image do.
  * Returns FALSE if it marks no further operand. */

@@ -164,8 +164,8 @@ count_macs (const CleaveNode *node)
                                              : macs + count_idle_macs (node);
 }
 
-/* Counts multiply-adds of whole Winograd tiles of two rows and two columns. A piece that ends
- * inside a tile computes the whole tile. */
+/* Returns the number of multiply-adds, counting whole Winograd tiles of two rows and two columns: a
+ * piece that ends inside a tile computes the whole tile. */
 static double
 count_macs_of_tiles (const CleaveNode *node)
 {
@@ -212,8 +212,8 @@ cleave_cost_in_strips (const CleaveGraph *graph)
   return cost;
 }
 
-/* Counts the elements that a step without multiply-adds reads or writes: the elements of its
- * result, or of a larger operand (as in pooling). */
+/* Returns the number of elements that a step without multiply-adds reads or writes: the elements of
+ * its result, or of a larger operand (as in pooling). */
 static double
 count_elements (const CleaveNode *node)
 {

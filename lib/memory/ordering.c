@@ -279,7 +279,7 @@ has_its_order (const CleaveGraph *graph)
   return FALSE;
 }
 
-/* Finds the best order. `bound`: lower bound of all peaks, in bytes; 0: no bound is known. */
+/* Sets f->best to the best order. `bound`: lower bound of all peaks, in bytes; 0: none known. */
 static gboolean
 find_order (Finding *f, const CleaveGraph *graph, gint64 bound, GError **error)
 {

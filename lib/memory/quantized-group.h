@@ -14,9 +14,9 @@
 #define CLEAVE_BODY_ABSENT G_MAXUINT
 
 /* One op (call) of a group. The calls are sorted so that each call comes after the calls that it
- * reads; the last call computes the result of the group. `from`, indexed by operand: its source.
- * Numbers below `n_outer` are operands of the group, and number `n_outer` + i is the result of call
- * i; CLEAVE_BODY_ABSENT: no operand. */
+ * reads; the last call computes the result of the group. `from` is indexed by operand: the number
+ * of the value that the operand reads. Numbers below `n_outer` are the operands of the group, and
+ * number `n_outer` + i is the result of call i. CLEAVE_BODY_ABSENT: the operand is absent. */
 typedef struct
 {
   const CleaveOp *op;
@@ -66,7 +66,7 @@ cleave_body_makes (const CleaveBody *body, guint from, guint *call)
  * cleave_op_quantized_group_in_place may overwrite an operand. */
 extern const CleaveOp cleave_op_quantized_group, cleave_op_quantized_group_in_place;
 gboolean cleave_node_is_group (const CleaveNode *node);
-/* Adds a group node and takes ownership of `calls`. */
+/* Adds the node of a group to `graph` and returns the node. Takes ownership of `calls`. */
 CleaveNode *cleave_group_add (CleaveGraph *graph,
                               const char *name,
                               GArray *calls,

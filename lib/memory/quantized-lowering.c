@@ -370,8 +370,8 @@ find_wanted (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l
   return wanted;
 }
 
-/* Makes the lowered graph. `nodes` is indexed by node id and holds NULLs before the call. Sets each
- * entry to the node of the lowered graph that computes the same results. */
+/* Returns the lowered graph. `nodes` is indexed by node id and holds NULLs before the call. Sets
+ * each entry to the node of the lowered graph that computes the same results. */
 static CleaveGraph *
 make_graph (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l, CleaveNode **nodes)
 {

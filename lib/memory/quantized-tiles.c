@@ -86,8 +86,8 @@ cleave_tile_free (CleaveTilePart *parts, const CleaveBody *body)
   g_free (parts);
 }
 
-/* Finds the intermediate value whose memory the result of a call may take: an element-wise call
- * overwrites an operand that no other call reads. */
+/* Returns whether an element-wise call may overwrite an operand: an intermediate value that no
+ * other call reads. Sets `made` to the index of the call that computes the operand. */
 static gboolean
 find_overwritten (const CleaveTilePart *parts, const CleaveBody *body, guint index, guint *made)
 {
@@ -250,7 +250,7 @@ cut (const CleaveBody *body,
   return !cleave_shape_equal (&before, tile);
 }
 
-/* Counts the bytes of all values that the group reads and writes. */
+/* Returns the number of bytes of all values that the group reads and writes. */
 static gint64
 count_outer_bytes (const CleaveBody *body)
 {

@@ -10,7 +10,8 @@
 #include <gio/gio.h>
 #include <string.h>
 
-/* Broadcasts the error `own` of rank `from`, and sets `error` to this error on all ranks. */
+/* Broadcasts the error `own` of rank `from`, and sets `error` to this error on all ranks. Returns
+ * FALSE. */
 static gboolean
 spread (MPI_Comm comm, int from, int rank, const GError *own, GError **error)
 {

@@ -200,8 +200,8 @@ listen_for_alarm (CleaveChannelSet *channels)
   g_set_error_literal (&channels->failure, G_IO_ERROR, G_IO_ERROR_FAILED, text);
 }
 
-/* Tests once whether the request of a message has finished. If `listen`, also checks whether
- * another rank has failed. */
+/* Returns whether the request of a message has finished; tests only once. If `listen`, also checks
+ * whether another rank has failed. */
 static gboolean
 is_done (CleaveChannelSet *channels, CleaveChannel *channel, gboolean listen, MPI_Status *status)
 {

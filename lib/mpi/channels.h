@@ -11,7 +11,8 @@
 /* The messages between the ranks of one placement; each rank is a process of MPI. For each message,
  * either MPI carries it (requests.h), or the receiver on the same host reads it from the sender's
  * memory (host-messages.h). rank-program.c opens the channels and passes their CleaveTransport to
- * the program; Send, Expect, Receive and Finish nodes (lib/memory/transfer.h) call it.
+ * the program; Send, Expect, Receive and Finish nodes (lib/memory/transfer.h) call the
+ * CleaveTransport.
  *
  * Example: rank 0 sends a value of 64 KiB to rank 1 in each run. Both ranks have a channel with the
  * same number and tag, and rank 0 starts the same persistent request in each run. */

@@ -67,7 +67,7 @@ echo (MPI_Comm comm, void *data)
 }
 
 /* Measures latency and bandwidth of one peer. Updates `slowest` to the larger latency and the
- * smaller bandwidth. */
+ * smaller bandwidth. Returns an MPI error code. */
 static int
 measure_peer (MPI_Comm comm, int peer, void *data, CleaveNetwork *slowest)
 {
@@ -91,7 +91,8 @@ measure_peer (MPI_Comm comm, int peer, void *data, CleaveNetwork *slowest)
   return code != MPI_SUCCESS ? code : end;
 }
 
-/* Rounds `value` to two significant digits, so that users can pass the printed value as an option.
+/* Returns `value` rounded to two significant digits, so that users can pass the printed value as an
+ * option.
  */
 static double
 round_off (double value)

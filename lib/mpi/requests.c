@@ -10,7 +10,7 @@
 #define BLOCK ((gint64) 1 << 30)
 
 /* Makes an MPI type of `n` elements of the type `inner`, `stride` bytes apart. `n` is at most
- * G_MAXINT. */
+ * G_MAXINT. Returns an MPI error code. */
 static int
 repeat_few (gint64 n, gint64 stride, MPI_Datatype inner, MPI_Datatype *type)
 {

@@ -31,7 +31,8 @@ void cleave_conv_maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 /* Sets `group` to the number of groups in a span of channels of the result, where each group has
  * `block` channels. Refuses a span that is neither a part of one group nor made of whole groups. */
 gboolean cleave_conv_narrow_groups (CleaveSpan channels, gint64 block, gint64 *group, GString *why);
-/* Sets the pads and the group of a piece. Refuses a chunk as cleave_conv_narrow_groups() does. */
+/* Sets the pads and the group of a piece. Refuses the chunks that cleave_conv_narrow_groups()
+ * refuses. */
 gboolean
 cleave_conv_narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why);
 /* Returns whether each group has one input channel, and there are one or two spatial dimensions.

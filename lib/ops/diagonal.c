@@ -12,8 +12,8 @@ move_diagonal (gint64 k, const CleaveRange *part)
   return k + part->dim[part->rank - 2].begin - part->dim[part->rank - 1].begin;
 }
 
-/* Clamps k to the first diagonal outside of the matrix, above or below it: diagonals further
- * outside give the same result. */
+/* Returns k clamped to the first diagonal above and below the matrix: diagonals further outside
+ * give the same result. */
 static gint64
 clamp_diagonal (gint64 k, const CleaveShape *shape)
 {

@@ -11,8 +11,8 @@
 
 #define CLEAVE_NAN (__builtin_nan (""))
 
-/* Declares a function that is not inlined. A kernel calls it once, before its loop begins. If the
- * function were inlined, its branches would keep the loop from being vectorized. */
+/* Declares a function that is not inlined. A kernel calls the function once, before its loop
+ * begins. If the function were inlined, its branches would keep the loop from being vectorized. */
 #define CLEAVE_CALL G_GNUC_UNUSED __attribute__ ((noinline, const)) static
 
 /* Return the bound 1 if `upper`, else the bound 0. If the compiler knew the bounds, it would

@@ -37,7 +37,7 @@ cleave_fixed_shift_left (gint32 x, gint shift)
   return (gint32) ((guint32) x << shift);
 }
 
-/* Multiplies x by the real number that `multiplier` and `shift` give. Rounds the product, then
+/* Returns x times the real number that `multiplier` and `shift` give. Rounds the product, then
  * rounds again at the right shift. */
 static inline gint32
 cleave_fixed_multiply (gint32 x, gint32 multiplier, gint shift)
@@ -48,8 +48,8 @@ cleave_fixed_multiply (gint32 x, gint32 multiplier, gint shift)
       cleave_fixed_product (cleave_fixed_shift_left (x, left), multiplier), right);
 }
 
-/* Multiplies a sum of 64 bits by the real number that `multiplier` and `shift` give. Reduces the
- * multiplier to 16 bits and rounds once, ties toward plus infinity. */
+/* Returns x, a sum of 64 bits, times the real number that `multiplier` and `shift` give. Reduces
+ * the multiplier to 16 bits and rounds once, ties toward plus infinity. */
 static inline gint32
 cleave_fixed_multiply_wide (gint64 x, gint32 multiplier, gint shift)
 {

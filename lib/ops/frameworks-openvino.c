@@ -33,7 +33,7 @@ read_integers (const CleaveTensor *tensor, const char *name, GError **error)
   return g_steal_pointer (&numbers);
 }
 
-/* Reads the axis from a tensor: a scalar, or, if `may_be_list`, also a tensor of shape [1]. */
+/* Reads the axis from a tensor: a scalar or, if `may_be_list`, a tensor of shape [1]. */
 static gboolean
 read_axis (const CleaveTensor *tensor,
            gboolean may_be_list,

@@ -77,8 +77,8 @@ is_cut (const CleaveShape *shape, const CleaveSliceXla *slices, guint n, guint d
   return FALSE;
 }
 
-/* Finds the only dimension that the slices cut. If the slices cut no dimension, several slices can
- * only be parts of a dimension of extent 0. */
+/* Sets `axis` to the only dimension that the slices cut; fails if they cut several dimensions. If
+ * the slices cut no dimension, sets `axis` to a dimension of extent 0: its parts are all empty. */
 static gboolean
 find_cut (
     const CleaveShape *shape, const CleaveSliceXla *slices, guint n, guint *axis, GError **error)

@@ -23,7 +23,8 @@ typedef struct
   double weight[4];
 } CleaveGridTaps;
 
-/* Mirrors a position at two borders until it is between them. */
+/* Returns the position `at`, mirrored at the borders `low` and `high` until it is between the
+ * borders. */
 static inline double
 cleave_grid_reflect (double at, double low, double high)
 {
@@ -35,9 +36,8 @@ cleave_grid_reflect (double at, double low, double high)
   return low + (over <= range ? over : 2 * range - over);
 }
 
-/* Converts a coordinate from -1 to 1 to a position in n elements. If the position is outside of the
- * elements, the padding modes border and reflection move it inside; the mode zeros leaves it
- * outside. */
+/* Returns the position in n elements for a coordinate `at` from -1 to 1. The padding modes border
+ * and reflection move a position outside of the elements inside; the mode zeros does not. */
 static inline double
 cleave_grid_find_position (const CleaveGridSampleAttrs *a, double at, gint64 n)
 {

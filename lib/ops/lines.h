@@ -81,12 +81,12 @@ typedef struct
  * strides of each view. Merges dimensions that continue each other in all views. Returns FALSE if
  * there are no elements. */
 gboolean cleave_lines_init (CleaveLines *lines, guint n_views);
-/* Begins an iteration over all elements of views[0], in the order of its memory. The other views
- * are broadcast to its shape. */
+/* Begins an iteration over all elements of views[0], in the order of its memory. All other views
+ * are broadcast to the shape of views[0]. Returns FALSE if there are no elements. */
 gboolean
 cleave_lines_init_views (CleaveLines *lines, const CleaveView *const *views, guint n_views);
 /* Begins an iteration in row-major order over the dimensions of views[0] whose bits are set in
- * `dims`. All views have the same rank. */
+ * `dims`. All views have the same rank. Returns FALSE if there are no elements. */
 gboolean cleave_lines_init_dims (CleaveLines *lines,
                                  const CleaveView *const *views,
                                  guint n_views,

@@ -51,7 +51,7 @@ row_load (const Row *row, gint64 i)
   return row->view == NULL ? 0 : cleave_real_load (row->view->type.element, row_at (row, i));
 }
 
-/* Rounds a value to the type of the sums. */
+/* Returns a value rounded to the type of the sums. */
 static double
 rounded (const Walk *walk, double value)
 {
@@ -226,8 +226,8 @@ step_gru (const Walk *walk)
 
 enum { LSTM_I, LSTM_O, LSTM_F, LSTM_C };
 
-/* Adds the peephole, which is P times the cell state `c`, to the sum of unit `j` of a gate, and
- * applies the first activation function. */
+/* Returns the output of unit `j` of a gate: adds the peephole, P times the cell state `c`, to the
+ * sum, and applies the first activation function. */
 static double
 gate_with_peephole (const Walk *walk, guint gate, gint64 j, double sum, double c)
 {

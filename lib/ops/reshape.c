@@ -91,8 +91,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   cleave_view_copy_reshaped (&results[0], &operands[0]);
 }
 
-/* Checks that a chunk consists of whole rows of the operand: its slice must have as many elements
- * as the chunk. */
+/* Refuses a chunk that does not consist of whole rows of the operand: its slice has more elements
+ * than the chunk. */
 static gboolean
 check_rows (const CleaveRange *chunk, const CleaveSlice *slice, GString *why)
 {
@@ -135,7 +135,8 @@ resolve_zeros (CleaveReshapeAttrs *a, const CleaveShape *x, GError **error)
   return TRUE;
 }
 
-/* Replaces -1 in the shape by the extent that gives the right number of elements. */
+/* Replaces -1 in the shape by the extent with which the shape has as many elements as the
+ * operand. */
 static gboolean
 resolve_rest (CleaveReshapeAttrs *a, const CleaveShape *x, GError **error)
 {

@@ -106,7 +106,8 @@ normalize (const CleaveCall *call, gpointer attrs, GError **error)
 }
 
 /* Sets `scaled` to an extent times its scale, rounded down. Computes in float32, as ONNX's shape
- * inference does; the result is exact for an integer scale. */
+ * inference does; the result is exact for an integer scale. Returns FALSE if the result is too
+ * large. */
 static gboolean
 scale_extent (const CleaveResizeAttrs *a, guint d, gint64 extent, gint64 *scaled)
 {

@@ -16,7 +16,7 @@ gboolean cleave_split_check_least (const char *name, gint64 value, gint64 least,
 /* The functions below return attributes of a Split, or NULL on error. The axis must be 0 … rank
  * - 1. */
 
-/* Splits into pieces of the given sizes. */
+/* Splits into pieces of the given sizes, which must add up to the extent. */
 CleaveSplitAttrs *cleave_split_make (const CleaveShape *shape,
                                      const char *what,
                                      gint64 axis,

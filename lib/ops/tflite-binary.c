@@ -20,7 +20,8 @@ enum { A, B };
 
 extern const CleaveOp cleave_op_tflite_prelu;
 
-/* Checks that B has the element type of A. A PRelu of int16 must have slopes of int8. */
+/* Checks the element types: B has the type of A, except that the slopes B of a TflitePRelu are
+ * int8. */
 static gboolean
 check_elements (const CleaveCall *call, GError **error)
 {
@@ -76,8 +77,8 @@ scale_sum (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y, gint32 sign)
                                 (gint) a->shift);
 }
 
-/* Combine two operands, from which the caller has subtracted the zero points. The caller then adds
- * the zero point of the result. */
+/* Return the combination of two operands, from which the caller has subtracted the zero points. The
+ * caller then adds the zero point of the result. */
 
 static inline gint32
 combine_add (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y)

@@ -34,8 +34,8 @@ table_at (const CleaveView *table, gint64 i)
   return *(const gint16 *) cleave_view_at (table, &i);
 }
 
-/* Interpolates a table at x. The table's entries stand for x from -2^15 to 2^15, at equal
- * distances. */
+/* Returns the value of a table interpolated at x. The entries of the table stand for x from -2^15
+ * to 2^15, at equal distances. */
 static gint32
 interpolate (const CleaveView *table, gint32 x)
 {

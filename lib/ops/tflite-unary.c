@@ -8,8 +8,8 @@
  * with such a table.
  *
  * TfliteRescale: y = (x - x_zero) times a multiplier, plus y_zero, clamped to the element type.
- * Values below x_zero have another multiplier. The op computes QUANTIZE and LEAKY_RELU on other
- * integers. Sources: reference/requantize.h and reference/leaky_relu.h.
+ * Values below x_zero are multiplied by another multiplier. The op computes QUANTIZE and LEAKY_RELU
+ * on other integers. Sources: reference/requantize.h and reference/leaky_relu.h.
  *
  * TfliteQuantize: y = x / scale in float32, rounded to the nearest integer, ties away from zero,
  * plus the zero point, clamped to the element type. A NaN gives the zero point. Source:

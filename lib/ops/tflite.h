@@ -44,7 +44,7 @@ cleave_tflite_store (CleaveElement element, gpointer at, gint64 value)
     *(gint32 *) at = (gint32) value;
 }
 
-/* Multiplies `value`, from which the zero point was subtracted, by one of two multipliers: one for
+/* Returns `value`, from which the zero point was subtracted, times one of two multipliers: one for
  * values of 0 or more, one for negative values. */
 static inline gint32
 cleave_tflite_rescale (const CleaveTfliteRescaleAttrs *a, gint32 value)
@@ -57,7 +57,7 @@ cleave_tflite_rescale (const CleaveTfliteRescaleAttrs *a, gint32 value)
 /* Fails unless `value`, the attribute with the name `name`, is in the range [least, most]. */
 gboolean
 cleave_tflite_check (const char *name, gint64 value, gint64 least, gint64 most, GError **error);
-/* Check a zero point, the bounds of a result, or a multiplier with its shift. */
+/* Fail unless a zero point, the bounds of a result, or a multiplier and its shift are legal. */
 gboolean
 cleave_tflite_check_zero (const char *name, CleaveElement element, gint64 value, GError **error);
 gboolean cleave_tflite_check_bounds (CleaveElement element, gint64 min, gint64 max, GError **error);
@@ -68,7 +68,7 @@ gboolean cleave_tflite_check_table (
 /* Sets the maps of a softmax along the last dimension. Operand 0 holds the values; all other
  * operands are tables, which each piece reads whole. */
 void cleave_tflite_softmax_maps (const CleaveCall *call, guint operand, CleaveDimMap *map);
-/* Refuses a chunk of a softmax that cuts the last dimension, since its sums would have fewer
+/* Refuses a chunk that cuts the last dimension of a softmax: the sums of the piece would have fewer
  * terms. */
 gboolean cleave_tflite_softmax_narrow (const CleaveCall *call,
                                        const CleaveChunk *chunk,

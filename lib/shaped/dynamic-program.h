@@ -9,7 +9,7 @@
 
 /* Runs the dynamic part `dynamic` as cleave_dynamic_program_run() does, with the programs of
  * `dynamic_program`. A model that is loaded for several shapes has several dynamic parts, which
- * share these programs. */
+ * share the programs of `dynamic_program`. */
 GPtrArray *cleave_dynamic_program_run_part (CleaveDynamicProgram *dynamic_program,
                                             const CleaveOnnxDynamic *dynamic,
                                             const char *const *names,

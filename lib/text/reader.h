@@ -36,12 +36,12 @@ void cleave_reader_skip (CleaveReader *reader);
 gboolean cleave_reader_is_end (const CleaveReader *reader);
 /* If the text at the reader's position begins with `text`, moves past it and returns TRUE. */
 gboolean cleave_reader_take (CleaveReader *reader, const char *text);
-/* Reads letters, digits, `_` and `.`. The result may be empty. */
+/* Reads and returns letters, digits, `_` and `.`. The result may be empty. */
 char *cleave_reader_take_name (CleaveReader *reader);
-/* Reads up to a blank or the end of the line. Blanks inside quotes or brackets do not end a
- * word. */
+/* Reads and returns the text up to a blank or the end of the line. Blanks inside quotes or brackets
+ * do not end a word. */
 char *cleave_reader_take_word (CleaveReader *reader);
-/* Reads the rest of the line, without blanks at its end. */
+/* Reads and returns the rest of the line, without the blanks at its end. */
 char *cleave_reader_take_rest (CleaveReader *reader);
 /* Returns the next character in quotes, or "the end of the line", for messages. */
 char *cleave_reader_dup_next (const CleaveReader *reader);
@@ -72,8 +72,8 @@ CleaveTensor *cleave_read_constant (CleaveReader *reader,
                                     const CleaveTensorType *type,
                                     const char *name,
                                     GError **error);
-/* Makes a tensor of a type from its elements as text. The error names no line and column: the
- * caller adds them. */
+/* Makes a tensor of a type from its elements as text. The error names no line and column, which the
+ * caller must add. */
 CleaveTensor *cleave_read_elements (CleaveReader *reader,
                                     const CleaveTensorType *type,
                                     const char *elements,
