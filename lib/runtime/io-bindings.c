@@ -53,7 +53,8 @@ claim (const Finding *f, const CleaveAssignment *assignment, CleaveBinding *bind
 
 /* Lets the bound tensor of an input replace the input's buffer, with two exceptions. An input that
  * a node overwrites keeps a buffer in the arena, since this buffer was made for the node's result.
- * An input that shares its buffer with another value because of a lap also keeps it. */
+ * An input that shares its buffer with another value because of a lap also keeps its buffer in the
+ * arena. */
 static void
 claim_inputs (const Finding *f)
 {

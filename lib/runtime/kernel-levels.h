@@ -3,8 +3,8 @@
 
 #include <glib.h>
 
-/* Gives tests access to the levels of the processor, so that they can compare the kernels of all
- * levels that run on it. kernels.c implements the functions. */
+/* Gives tests access to the levels of the processor: tests compare the kernels of all levels that
+ * run on this processor. kernels.c implements the functions. */
 
 /* For tests: returns the name of a level that runs on this processor. `n` 0 is the lowest level.
  * Returns NULL if at most n levels run on this processor. */

@@ -13,8 +13,8 @@
 #define BLOCK 512
 /* Number of adjacent rows that are searched together. */
 #define INTEGER_ROWS 256
-/* Largest number of elements of a segment of a row. With at most 255, an index within a segment
- * fits into an 8-bit element type. */
+/* Rows are searched in segments of at most SEGMENT elements: with at most 255, an index within a
+ * segment fits into an 8-bit element type. */
 #define SEGMENT 255
 /* Number of elements of a row that are compared while the row's best value is in a register. */
 #define STEPS 4

@@ -19,8 +19,8 @@ enum { Y_VIEW, X_VIEW, SCALE_VIEW, ZERO_VIEW };
 /* Number of elements of the buffers for intermediate values. */
 #define LINE 512
 
-/* A line of `n` elements. Steps are in elements; the step of a scale or zero point is 0 if one
- * serves the whole line. */
+/* A line of `n` elements. Steps are in elements; the step of a scale or zero point is 0 if the line
+ * has a single scale or zero point. */
 typedef struct
 {
   gconstpointer x, scale, zero;

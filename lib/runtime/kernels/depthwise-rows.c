@@ -195,8 +195,8 @@ static const Slide slides[][3][2] = { SLIDES_OF (ALL), SLIDES_OF (SOME) };
 #undef SLIDES_OF
 /* clang-format on */
 
-/* Runs the row with the function for its stride and its number of columns of taps. Returns FALSE if
- * no function serves these numbers. */
+/* Runs the row with the function that serves its stride and its number of columns of taps. Returns
+ * FALSE if there is no such function. */
 static gboolean
 slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
 {

@@ -159,9 +159,8 @@ reports_progress (gconstpointer state)
          (plan->n_batches == 1 || plan->y_batch_step >= depth->n_y * depth->y_step);
 }
 
-/* Returns whether `run` applies epilogue ops. Epilogue ops apply to vectors, so `run` applies none
- * if some sums are outside of vectors: those of few channels, at levels without fused
- * multiply-add. */
+/* Returns whether `run` applies epilogue ops, which apply to vectors of sums. FALSE if some sums
+ * are not in vectors: with few channels, at a level without fused multiply-add. */
 static gboolean
 does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint *along)
 {

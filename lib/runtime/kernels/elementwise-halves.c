@@ -79,8 +79,8 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
       ys += box->y_next;                                                                           \
     }
 
-/* Begins a loop. It copies the attributes, since the compiler assumes that stores may change the
- * originals. */
+/* Begins a loop. The loop reads a copy of the attributes, since the compiler assumes that stores may
+ * change the original. */
 #define LOOP_BEGIN(name, Stored, P)                                                                \
   static void name (const CleaveHalfBox *box, gconstpointer attrs)                                 \
   {                                                                                                \

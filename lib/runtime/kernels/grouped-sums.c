@@ -12,8 +12,8 @@
 #define MAX_PIXELS 6
 #endif
 
-/* Returns, for each lane, the index of the lane that holds channel i of the same group. A group has
- * n_in lanes. */
+/* Returns, for each lane, the index of the lane that holds channel i of the lane's own group. A
+ * group has n_in lanes. */
 static CLEAVE_SPECIALISED CleaveMask
 lanes_of (int i, int n_in)
 {

@@ -108,7 +108,7 @@ typedef struct
   float *row; /* row in scratch, for rows that are not contiguous */
 } Rows;
 
-/* One row, or several rows that are normalized at once. Each has a mean and a factor. */
+/* One row, or several rows that are normalized at once. Each row has a mean and a factor. */
 typedef struct
 {
   const float *x[CLEAVE_MOMENTS_ROWS];

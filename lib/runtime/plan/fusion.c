@@ -11,8 +11,8 @@
  * wait for memory.
  *
  * A consumer that runs part by part starts before the other steps between the head and the
- * consumer. So the consumer must not overwrite memory that those steps still read, and must not
- * read memory that they have yet to write. */
+ * consumer. So the consumer must not overwrite memory that these steps still read, and must not
+ * read memory that these steps still write. */
 
 #include "../program-private.h"
 
@@ -35,9 +35,9 @@ typedef struct
 typedef struct
 {
   CleaveTask *head;
-  guint first;          /* index of the head in `sequence` */
-  guint along;          /* dimension of y: no vector of the head's kernel spans two lines along it;
-                           CLEAVE_ALONG_ALL: a vector may span the ends of all lines */
+  guint first; /* index of the head in `sequence` */
+  guint along; /* dimension of y: no vector of the head's kernel spans two lines of this dimension;
+                  CLEAVE_ALONG_ALL: a vector may span the ends of all lines */
   gboolean is_overlaid; /* y overlays an operand, and the head reads each part of the operand before
                            it overwrites the part */
   guint n_fused;

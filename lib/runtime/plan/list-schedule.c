@@ -296,10 +296,10 @@ start_steps (Simulation *sim, double now)
     }
 }
 
-/* Runs the simulation until all steps are done. The simulation ends for every task: if no thread
- * runs a step, all predecessors of the undone step with the smallest number are done, since their
- * numbers are smaller. So this step is in a heap or in `along`, and a free thread takes it whatever
- * the budget is. */
+/* Runs the simulation until all steps are done. The simulation ends for every task. If no thread
+ * runs a step, consider the undone step with the smallest number: its predecessors have smaller
+ * numbers, so they are done. The step is in a heap or in `along`, and a free thread takes it,
+ * whatever the budget is. */
 static void
 simulate (Simulation *sim)
 {

@@ -166,8 +166,8 @@ typedef struct
   gint64 step, n; /* distance of adjacent rows in bytes, and number of rows */
 } Rows;
 
-/* Returns consecutive rows of weights from row `begin` on, up to the end of its block, but not
- * beyond row `end`. */
+/* Returns consecutive rows of weights from row `begin` on, up to the end of the block that contains
+ * `begin`, but not beyond row `end`. */
 static Rows
 rows_of (const CleaveBlockwise *b, const guint8 *panel, gint64 begin, gint64 end)
 {

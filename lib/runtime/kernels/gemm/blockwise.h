@@ -11,8 +11,8 @@
 
 /* A product with constant weights that are integers times a scale in each block of rows of a
  * column, as DequantizeLinear computes them. matmul.c uses it instead of a float product (gemm.h),
- * since it reads fewer bytes. The weights are stored as integers of 8 or 4 bits; a run converts the
- * integers back to the same floats. */
+ * since integer weights have fewer bytes. The weights are stored as integers of 8 or 4 bits; a run
+ * converts the integers back to the same floats. */
 typedef struct _CleaveBlockwise CleaveBlockwise;
 
 /* Returns a product with `n` columns of weights, from the column at which `constant` begins in its

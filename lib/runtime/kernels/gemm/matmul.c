@@ -251,10 +251,9 @@ transpose (Plan *plan, const CleaveKernelInstance *instance, CleaveBrgemm *brgem
   plan->columns_dim = plan->rows_dim;
 }
 
-/* Makes a batch dimension the rows or columns of the product. Does so if only one operand has the
- * batch dimension, and the dimension is contiguous in y. The former rows or columns of the operand
- * become a batch dimension. An example is a MatMul on the last dimension of an image whose channels
- * are contiguous. */
+/* Makes a batch dimension the rows or columns of the product, if only one operand has the dimension
+ * and it is contiguous in y. The former rows or columns of the operand become a batch dimension. An
+ * example is a MatMul on the last dimension of an image whose channels are contiguous. */
 static void
 take_innermost (Plan *plan, CleaveBrgemm *brgemm)
 {

@@ -72,8 +72,8 @@ gsize cleave_recurrent_bytes_of_matrix (const CleaveRecurrentMatrix *matrix);
 const float *cleave_recurrent_pack_matrix (const CleaveRecurrentMatrix *matrix,
                                            const CleaveView *view,
                                            char **scratch);
-/* Multiplies rows of `a` by the columns [begin, end) of the matrix. Adds the products to y or to
- * the bias, as `d->adds` selects. Column `begin` of the matrix is the first column of y. `turned`:
+/* Multiplies rows of `a` by the columns [begin, end) of the matrix. The sums begin with y if
+ * `d->adds`, else with the bias. Column `begin` of the matrix is the first column of y. `turned`:
  * computes the panels from last to first, since the last panels are still in the cache. */
 void cleave_recurrent_multiply (const CleaveRecurrentMatrix *matrix,
                                 const float *a,
@@ -84,8 +84,8 @@ void cleave_recurrent_multiply (const CleaveRecurrentMatrix *matrix,
                                 gboolean turned);
 
 /* cleave_recurrent_length_of() returns the number of steps of sequence `batch`.
- * cleave_recurrent_time_of() returns the time index of step `step`, which counts backwards if the
- * direction does. */
+ * cleave_recurrent_time_of() returns the time index of step `step`; in the backward direction, time
+ * indices descend. */
 gint64 cleave_recurrent_length_of (const CleaveRecurrentWalk *walk, gint64 batch);
 gint64 cleave_recurrent_time_of (const CleaveRecurrentWalk *walk, gint64 step, gint64 length);
 /* Copies the rows of X for n_steps time steps to scratch, in the order of the steps. Sets the rows

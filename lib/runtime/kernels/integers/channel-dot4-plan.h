@@ -246,9 +246,9 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
   s->band = MAX (s->band, 4 * s->n_ring);
 }
 
-/* Computes two sums for the error bound of a channel. `sum` is the sum of its weights. `weighed` is
- * the sum of the magnitudes of its weights, each multiplied by 3 plus the number of weights after
- * it. */
+/* Computes two sums for the error bound of a channel. `sum` is the sum of the channel's weights.
+ * `weighed` is the sum of their magnitudes, each multiplied by 3 plus the number of weights that
+ * come after this weight. */
 static void
 add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
 {

@@ -41,7 +41,7 @@ typedef struct
 {
   const char *x;
   gint64 row_at[MAX_ROWS * MAX_PARTS]; /* indexed by row of taps: byte offset in the ring of the row
-                                          of x that it reads */
+                                          of x that these taps read */
   gint64 n_rows, n_columns, n_groups, n_places, stride, n_pixels;
   const gint8 *w;
   gint64 later; /* distance in bytes from the weights for even positions to the weights for odd

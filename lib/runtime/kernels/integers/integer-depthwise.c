@@ -104,7 +104,7 @@ add_taps (
 
 #if defined(CLEAVE_HAS_FMA)
 /* Recomputes the sum of one pixel and channel in float, in the order of the reference kernel.
- * Returns its quantized byte. */
+ * Returns the quantized byte. */
 static char __attribute__ ((noinline)) recompute (const Work *work, gint64 pixel, gint64 channel)
 {
   const Plan *s = work->s;

@@ -208,7 +208,7 @@ FEW (by_one, CLEAVE_ADD_ONE, TRUE)
 /* clang-format on */
 
 /* Returns operand 1, a scalar, in all lanes: for a sum, the scalar times its factor plus `addend`.
- * If operand 1 is no scalar, the result means nothing. */
+ * If operand 1 is no scalar, the result is undefined. */
 static inline CleaveVector
 cleave_add_find_one (const CleaveAddSteps *s, gboolean is_float)
 {

@@ -3,7 +3,7 @@
 /* Converts integer sums to bytes and finds ambiguous sums (qdq.h), in vectors of any width.
  * qdq-blocks.c and channel-dot4-rows.h include this file; other levels use qdq-words.h. The
  * including file defines NAME(), V() and the types. WORDS() loads 16 bits for each column of two
- * vectors of floats. COLUMNS is the number of columns between these vectors. */
+ * vectors of floats. COLUMNS is the distance of the two vectors in columns. */
 
 /* Returns the permutation that selects 16 bits of each lane of two vectors: the upper 16 bits if
  * `upper` is 1, otherwise the lower ones. */
