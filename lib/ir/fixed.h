@@ -8,9 +8,9 @@
 
 #include "graph-private.h"
 
-/* Calls `visit` for a fixed node and all nodes that it depends on, producers before consumers.
- * Skips nodes for which `is_seen` returns TRUE. Stops and returns FALSE as soon as a call of
- * `visit` returns FALSE. */
+/* cleave_fixed_walk() calls `visit` for a fixed node and all nodes that it depends on, producers
+ * before consumers. Skips nodes for which `is_seen` returns TRUE. Stops and returns FALSE as soon
+ * as a call of `visit` returns FALSE. */
 typedef gboolean (*CleaveFixedSeen) (CleaveNode *node, gpointer data);
 typedef gboolean (*CleaveFixedVisit) (CleaveNode *node, gpointer data);
 gboolean cleave_fixed_walk (CleaveNode *node,

@@ -95,8 +95,8 @@ void cleave_graph_set_shared_names (CleaveGraph *graph, GHashTable *names);
 /* Adds the path of a file that the graph was read from. */
 void cleave_graph_add_file (CleaveGraph *graph, const char *path);
 
-/* The arguments that functions of an op's record take (CleaveCall), made from a node. A node with
- * few operands and results needs no allocation. */
+/* The arguments of the functions of an op's record (CleaveCall), made from a node. A node with few
+ * operands and results needs no allocation. */
 typedef struct
 {
   CleaveCall call;

@@ -12,9 +12,8 @@
 
 /* Returns the range of the result that an operand of a join fills. */
 CleaveRange cleave_join_range (const CleaveCall *call, guint operand);
-/* Returns, for each operand of a join, the range of the result that it fills. The caller frees the
- * array. */
+/* Returns an array indexed by operand of a join: the range of the result that the operand fills.
+ * The caller frees the array. */
 CleaveRange *cleave_join_ranges (const CleaveNode *node);
-/* Writes, for each operand of a join, the range of the result that it fills to an array of the
- * caller. */
+/* Sets ranges[i] to the range of the result that operand i of a join fills. */
 void cleave_join_get_ranges (const CleaveNode *node, CleaveRange *ranges);

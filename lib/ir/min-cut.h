@@ -3,8 +3,8 @@
 
 /* Minimum cuts of directed graphs, by igraph (topology.c). The partition into models
  * (passes/partition/row-refine.c) uses them to move nodes from one part to the next so that fewer
- * bytes cross between the two parts. Example: with edges source -> a of 8 bytes, a -> b of 2 and b
- * -> sink of 8, the cut is between a and b. */
+ * bytes cross between the two parts. Example: with edges source -> a of 8 bytes, a -> b of 2 bytes
+ * and b -> sink of 8 bytes, the cut is between a and b. */
 
 #include <glib.h>
 

@@ -52,7 +52,7 @@ double cleave_cost_of_idle_macs (const CleaveNode *node);
 /* Returns the cost of rereading all weights of the node. Each piece except the first adds this
  * cost. */
 double cleave_cost_of_weights_again (const CleaveNode *node);
-/* Returns the part of the node's cost that its pieces share between them: the cost of its
+/* Returns the part of the node's cost that a split divides among the pieces: the cost of its
  * multiply-adds. For a node without multiply-adds, the cost of the elements of its result or of its
  * largest operand. */
 double cleave_cost_of_shared (const CleaveNode *node);

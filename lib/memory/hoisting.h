@@ -11,11 +11,11 @@
 /* Moves the copies of carried rows (rows that later strips need) earlier: to right after the last
  * other reader of the buffer that holds the rows. The buffer can then be freed. */
 GPtrArray *cleave_order_hoist_carried (const CleaveGraph *graph, const GPtrArray *order);
-/* Moves nodes that free a buffer and allocate none to their earliest possible position. `storage`
- * is the buffer assignment of `order`. */
+/* Moves each node that frees a buffer and allocates none to its earliest possible position.
+ * `storage` is the buffer assignment of `order`. */
 GPtrArray *cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage);
-/* Moves nodes that compute a small part of a join and free no buffer to their latest possible
- * position. The join's buffer is then allocated later. */
+/* Moves each node that computes a small part of a join and frees no buffer to its latest position.
+ * The join's buffer is then allocated later. */
 GPtrArray *cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage);
 
 /* Moves copies of carried rows later, until the value that is computed right before the copies is

@@ -66,7 +66,8 @@ typedef struct
   gint64 *live;     /* indexed by step: bytes in use */
   GArray *edges;    /* CleaveLapEdge: pairs of steps that must run in this order because of laps */
   GArray *buffers;  /* LapBuffer: the buffers that may take part in laps, by their first step */
-  guint *index_of;  /* indexed by buffer: index in `buffers`, or CLEAVE_NEVER */
+  guint *index_of;  /* indexed by buffer: index in `buffers`; CLEAVE_NEVER: the buffer takes no part
+                     * in laps */
   GArray *alive;    /* guint: indices in `buffers` of the buffers that are in use and that no lap
                      * has moved */
   const CleaveStep *step;

@@ -10,6 +10,6 @@
 /* Returns an array indexed by position: lower bound for the bytes in use while the node runs. The
  * bound adds the sizes of all values that still have a reader. The entry is 0 for joins and for
  * nodes that move no data. Returns NULL if no bound is known: for a graph with unused nodes, or
- * with operands that overlap in a join. The caller frees it. */
+ * with operands that overlap in a join. The caller frees the array. */
 gint64 *
 cleave_order_find_least (const CleaveGraph *graph, CleaveGraphFacts *facts, const GPtrArray *order);

@@ -97,9 +97,10 @@ gboolean cleave_tile_range (const CleaveShape *whole,
                             gint64 index,
                             CleaveRange *range);
 
-/* Chooses the extents of tiles whose intermediate values stay in the cache. Cuts the dimensions in
- * the order of `dims`. `weights`, indexed by operand of the group: bytes of a constant operand, 0
- * for other operands. Returns FALSE if even small tiles do not fit into the cache. */
+/* Chooses extents of tiles that are so small that intermediate values stay in the cache. Cuts the
+ * dimensions in the order of `dims`. `weights`, indexed by operand of the group: bytes of a
+ * constant operand, 0 for other operands. Returns FALSE if even small tiles do not fit into the
+ * cache. */
 gboolean cleave_tile_choose (const CleaveBody *body,
                              const gint64 *weights,
                              const guint *dims,

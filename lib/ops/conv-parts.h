@@ -3,7 +3,7 @@
 
 /* The parts of a convolution without its arithmetic: types, maps, pieces and the walk over windows.
  * The records and reference kernels of Conv, QLinearConv and ConvInteger consist mostly of these
- * functions; conv-transpose.h and DeformConv use some of them. Fast kernels and bundles call its
+ * functions; conv-transpose.h and DeformConv use some of them. Fast kernels and bundles call only
  * tests, such as cleave_conv_is_depthwise().
  *
  * The attributes are CleaveConvAttrs. X is operand 0, [N, I, H, W]. The weights, [O, I / group, KH,

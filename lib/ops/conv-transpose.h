@@ -12,7 +12,8 @@
 gboolean cleave_conv_transpose_infer (const CleaveCall *call, CleaveTensorType *y, GError **error);
 /* Sets the maps of X or of the weights. */
 void cleave_conv_transpose_maps (const CleaveCall *call, guint operand, CleaveDimMap *map);
-/* Sets the pads and output_padding of a piece, so that they crop its result to the chunk. */
+/* Sets the pads and output_padding of a piece, so that the pads crop the result of the piece to the
+ * chunk. */
 gboolean cleave_conv_transpose_narrow (const CleaveCall *call,
                                        const CleaveChunk *chunk,
                                        gpointer attrs,

@@ -9,10 +9,10 @@
 #include "reference.h"
 
 typedef enum {
-  CLEAVE_WIDE_F32, /* float32, float16, bfloat16 */
-  CLEAVE_WIDE_F64, /* float64 */
-  CLEAVE_WIDE_I64, /* signed integers */
-  CLEAVE_WIDE_U64, /* unsigned integers, and bool as 0 or 1 */
+  CLEAVE_WIDE_F32, /* for elements of float32, float16 and bfloat16 */
+  CLEAVE_WIDE_F64, /* for elements of float64 */
+  CLEAVE_WIDE_I64, /* for elements of signed integers */
+  CLEAVE_WIDE_U64, /* for elements of unsigned integers, and of bool as 0 or 1 */
   CLEAVE_N_WIDES
 } CleaveWide;
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /* The reference kernel of Resize, which resize.c puts into the record. resize-taps.h finds the
- * elements that it reads. */
+ * elements that the kernel reads. */
 
 #include "../ir/op.h"
 #include "../ir/view.h"

@@ -319,7 +319,7 @@ cleave_graph_parse_with (const char *text, const GPtrArray *constants, GError **
 /**
  * cleave_graph_parse:
  * @text: a graph as [method@Cleave.Graph.print] and [method@Cleave.Graph.to_text] write it
- * @folder: (nullable): where the files are that constants name
+ * @folder: (nullable): folder of the files that constants name; %NULL: constants may name no files
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes a graph from its text. Each line is a node:
