@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `cleave extract`: writes the nodes of a model between two values as a model. */
+/* `cleave extract`: writes the nodes between two values of a model to a new model. */
 
 #include "arguments.h"
 #include "commands.h"

@@ -252,8 +252,8 @@ fit (CleaveGraph *graph, const Options *o, CleaveProgressLine *progress, GError 
   return plan == NULL ? NULL : cleave_fit_plan_apply (plan, graph, error);
 }
 
-/* Replaces --max-memory in an error by --max-piece-memory, the command's name of that option of the
- * pass. */
+/* Replaces --max-memory in an error of the pass by --max-piece-memory, the option of the
+ * command. */
 static void
 name_option (GError *error)
 {

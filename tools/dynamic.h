@@ -15,7 +15,8 @@ void cleave_dynamic_warn (const CleaveGraph *graph, const char *path);
 /* Prints a note on standard error if the model has dynamic nodes: the written files do not contain
  * them. */
 void cleave_dynamic_warn_left_out (const CleaveGraph *graph);
-/* Fails if the dynamic part computes one of the values. `values`: NULL-terminated; NULL: none. */
+/* Fails if the dynamic part computes one of the values. `values`: their names, NULL-terminated;
+ * NULL: no values. */
 gboolean
 cleave_dynamic_check_static (const CleaveGraph *graph, char *const *values, GError **error);
 /* Fails if the model has a dynamic part. The error message names the first node whose shape depends

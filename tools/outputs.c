@@ -100,8 +100,8 @@ cleave_outputs_free (CleaveOutputs *outputs)
   g_free (outputs);
 }
 
-/* Returns the path of a hidden file in the same folder, unique to this process, with the same
- * ending. */
+/* Returns the path of a hidden file in the folder of `path`, with the ending of `path`. The path is
+ * unique to this process. */
 static char *
 make_temporary (const char *path, guint number)
 {
@@ -233,8 +233,8 @@ add (CleaveOutputs *outputs, const char *path, GError **error)
   return output->temporary;
 }
 
-/* Adds an output: a file, or standard output if the path is "-", through a temporary file of this
- * ending. Returns the temporary path to write to, or NULL on error. */
+/* Adds an output: a file, or standard output if the path is "-", through a temporary file that ends
+ * in `ending`. Returns the temporary path to write to, or NULL on error. */
 static const char *
 add_either (
     CleaveOutputs *outputs, const char *path, const char *ending, gboolean is_text, GError **error)

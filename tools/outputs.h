@@ -4,8 +4,8 @@
 #include <cleave/cleave.h>
 
 /* The files that a command writes: all of them appear, or none. A command adds its outputs, commits
- * them, and frees the list. Each file is written under a temporary name with the same ending in the
- * same folder. The commit renames all files. If a path is a link, the file that the link leads to
+ * them, and frees the list. Each file is written in its folder, under a temporary name with the
+ * file's ending. The commit renames all files. If a path is a link, the file that the link leads to
  * is replaced. A replaced file keeps its mode. */
 typedef struct _CleaveOutputs CleaveOutputs;
 

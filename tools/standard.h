@@ -5,7 +5,7 @@
 
 /* The file name `-`: standard input for a model, standard output for a file. model.c reads a model
  * from standard input, and outputs.c writes a file to standard output. Other files are read by
- * cleave_read_file(), whose errors have the same words. */
+ * cleave_read_file(), with the error messages of a model that cannot be read. */
 
 gboolean cleave_standard_is (const char *path);
 

@@ -87,7 +87,7 @@ put_in_order (const CleaveTensor *base, gconstpointer data, gpointer to)
   cleave_view_copy (&view, &from);
 }
 
-/* Returns a view of a copy of the constant in another memory order. All slices of one base share
+/* Returns a view of a copy of the constant in memory order `order`. All slices of one base share
  * one copy. */
 static CleaveView
 view_in_order (const Preparing *p, CleaveTensor *constant, CleaveMemoryOrder order)

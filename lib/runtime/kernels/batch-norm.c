@@ -40,7 +40,7 @@ typedef struct
                           spaced pixels */
   gint64 n_repeated;   /* number of pixels in a line with repeated factors; 0: factors are not
                           repeated */
-  gboolean in_columns; /* TRUE: run_columns() processes the pixels, since they have gaps */
+  gboolean in_columns; /* TRUE: there are gaps between the pixels; run_columns() runs */
   gint64 line_distance; /* distance in floats from the repeated factors to the repeated b, and from
                            the repeated b to the repeated mean */
   gboolean nests;       /* TRUE: the lines of y follow each other in memory */
@@ -61,8 +61,8 @@ typedef struct
   gint64 made;
 } Telling;
 
-/* Runs the fused consumers on the elements of y between `made` and `end`, unless they are fewer
- * than `few`. */
+/* Runs the fused consumers on the elements of y between `made` and `end`. Does nothing if there are
+ * fewer than `few` elements. */
 static void
 tell (Telling *telling, gint64 end, gint64 few)
 {
@@ -268,7 +268,7 @@ repeat (const float *from, gint64 step, gint64 n, gint64 times, float *to)
 }
 
 /* Normalizes all pixels of `line`, n_line elements at a time. `factor`: factors of n_line elements;
- * b and mean follow them at a distance of `line_distance`. */
+ * b and mean follow the factors at a distance of `line_distance`. */
 static void
 run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint64 n_line)
 {

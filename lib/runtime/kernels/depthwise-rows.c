@@ -9,7 +9,8 @@
 #include "in-place.h"
 #include "upcast.h"
 
-/* Largest number of columns of taps of slide_block(), whose weights stay in registers. */
+/* Largest number of columns of taps that slide_block() serves: the weights of a row of taps stay in
+ * registers. */
 #define SLIDE_COLUMNS 7
 /* Largest number of pixels that slide_block() computes at once. NEON multiplies two vectors per
  * cycle and takes four cycles for a sum, so it waits if there are fewer than 8 sums. */

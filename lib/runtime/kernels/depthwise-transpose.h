@@ -3,10 +3,11 @@
 
 #include "depthwise-rows.h"
 
-/* The kernel functions of transposed depthwise convolutions, which depthwise.c puts into its kernel
- * families beside the functions of ordinary ones.
+/* The kernel functions of transposed depthwise convolutions. depthwise.c puts them into its kernel
+ * families, beside the functions of ordinary depthwise convolutions.
  *
- * First fields of the plans of both kinds of depthwise convolution, ordinary and transposed. */
+ * This struct has the first fields of the plan of any depthwise convolution, ordinary or
+ * transposed. */
 typedef struct
 {
   gboolean is_transposed;

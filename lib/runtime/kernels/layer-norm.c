@@ -175,8 +175,8 @@ run_some (const Rows *rows, gint64 (*offset)[4], int n_rows)
     }
 }
 
-/* Normalizes the rows that one line of the loops lists. If rows are contiguous, normalizes several
- * rows at once. */
+/* Normalizes the rows of one line of the loops. If rows are contiguous, normalizes several rows at
+ * once. */
 static void
 run_line (const Rows *rows, const CleaveLine *line)
 {

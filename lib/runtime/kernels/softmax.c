@@ -12,7 +12,7 @@
  * one after the other. */
 #define MAX_LENGTH 4096
 /* Smallest number of elements of a dense row for which a vector holds elements of one row. At 64
- * elements, one row in each lane takes the same time. */
+ * elements, this takes as long as computing one row in each lane. */
 #define MIN_DENSE 64
 /* Number of exponentials of a dense row that are computed at once. */
 #define BLOCK 512

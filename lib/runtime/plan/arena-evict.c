@@ -25,8 +25,8 @@ typedef struct
   gint64 capacity;
   CleaveEvictRule rule;
   gint64 *offsets, *prices;
-  guint *conflicts; /* the lists of `task->conflicts`; each list has the order that sorting gave it
-                     * when its buffer was placed last */
+  guint *conflicts; /* the lists of `task->conflicts`; a list keeps its sorted order until its
+                       buffer is placed again */
   CleaveArenaEdge *begins, *ends; /* begins and ends of the current buffer's placed conflicts,
                                      sorted, with the prices of evicting them */
   CleaveArenaEdge *scratch;

@@ -49,8 +49,8 @@ enum { UNPLACED = -1 };
 typedef struct
 {
   const CleaveArenaTask *task;
-  guint *conflicts; /* the lists of `task->conflicts`; each list has the order that sorting gave it
-                     * when its buffer was placed last */
+  guint *conflicts; /* the lists of `task->conflicts`; a list keeps its sorted order until its
+                       buffer is placed again */
   CleaveArenaEdge *blocks; /* placed conflicts of the current buffer, sorted by begin */
   CleaveArenaEdge *scratch;
   guint n_blocks;

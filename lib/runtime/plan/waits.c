@@ -48,7 +48,7 @@ add_wait (Waiting *w, guint step, CleaveWait wait)
     g_array_append_val (w->found, wait);
 }
 
-/* Sorts waits by step. The search found them in the schedule's order. */
+/* Sorts waits by step. `found` has the waits in the schedule's order. */
 static CleaveWaits
 sort_waits (const GArray *found, const guint *begin, const guint *end, guint n_steps)
 {

@@ -27,18 +27,18 @@ typedef struct
   gint64 extent[2], x_step[2], y_step[2];
   gint64 x_line_step, y_line_step; /* distances of adjacent pixels of a piece in x and in y, in
                                     * elements */
-  /* number of pixels of a whole line, and the distances in x and in y of its adjacent pixels
-   * (`x_line_step` and `y_line_step` before set_pieces() changed them) */
+  /* number of pixels of a line before set_pieces() divides it, and distances of these adjacent
+   * pixels in x and in y */
   gint64 n, x_step_in_line, y_step_in_line;
   gint64 k;
   guint n_taps, n_taps_per_call;
   unsigned long long *a_offset, *x_tap_offset; /* indexed by tap: byte offsets in a and in x */
   guint n_pieces;
   Piece *pieces;
-  Method *method; /* indexed as `widths` of the product (numbers of columns): the code that computes
-                     a panel of this width */
-  Kernel *kernels; /* for each number of columns and each piece: the code for the taps of the first
-                      call, and the code for all later taps */
+  Method *method;  /* method[i]: the code that computes panels of widths[i] columns (`widths` of the
+                      product) */
+  Kernel *kernels; /* for each element of `widths` and each piece: the code for the taps of the
+                      first call, and the code for all later taps */
 } Region;
 
 typedef struct
