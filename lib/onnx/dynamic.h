@@ -29,7 +29,8 @@ typedef struct
  * it. */
 struct _CleaveOnnxDynamic
 {
-  GArray *nodes;     /* CleaveOnnxDynamicNode, in the order of a run; the array owns the texts */
+  GArray *nodes;     /* CleaveOnnxDynamicNode, in the order of a run; the array owns the strings of
+                      * its elements */
   GArray *opsets;    /* gint64, indexed by node: opset of the node */
   GBytes *graph;     /* serialized GraphProto: the nodes as in the file, and the model's outputs */
   GArray *constants; /* CleaveOnnxDynamicConstant: the constants that nodes of the dynamic part

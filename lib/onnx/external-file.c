@@ -66,7 +66,7 @@ set_error (const CleaveExternalFile *file, GError **error)
 /* The list of all mappings (Mapping) of the process, and its lock. cleave_external_file_forget()
  * finds the mapping that contains an address. */
 static GMutex lock;
-static GPtrArray *mappings; /* NULL: no file has been mapped yet */
+static GPtrArray *mappings; /* the mappings; NULL: no file has been mapped yet */
 
 static void
 mapping_clear (gpointer data)

@@ -18,13 +18,13 @@
 
 /* A model file has at most this many bytes: the limit of protobuf. */
 #define MAX_FILE G_MAXINT32
-/* If there is a second file, initializers of at least this many bytes go there. Smaller ones stay
- * in the model. */
+/* If there is a second file, the initializers of at least this many bytes go to the second file.
+ * Smaller initializers stay in the model. */
 #define MIN_EXTERNAL 1024
 /* alignment of initializers in the second file, in bytes: a page, so that each can be mapped */
 #define ALIGNMENT 4096
 
-/* An initializer for the second file: its bytes, and its offset there. */
+/* An initializer for the second file: its bytes, and its offset in the second file. */
 typedef struct
 {
   gconstpointer data;

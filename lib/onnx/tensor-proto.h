@@ -40,7 +40,7 @@ cleave_onnx_read_dims (const int64_t *dims, gsize n_dims, CleaveShape *shape, GE
  * this function only once for a message. */
 CleaveTensor *
 cleave_onnx_tensor (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error);
-/* Makes a dense tensor from a sparse one. Moves bytes out of `proto`, so call this function only
+/* Makes a dense tensor from a sparse tensor. Moves bytes out of `proto`, so call this function only
  * once for a message. */
 CleaveTensor *cleave_onnx_sparse_tensor (Onnx__SparseTensorProto *proto,
                                          CleaveOnnxFolder *folder,

@@ -5,7 +5,8 @@
 #include <protobuf-c/protobuf-c.h>
 
 /* The wire format of protobuf: unpacks a message of a file that may be hostile, and appends to
- * lists of messages. The importer unpacks a model here, after read-file.c has read it. */
+ * lists of messages. The importer unpacks a model with cleave_wire_unpack() after read-file.c has
+ * read the file. */
 
 /* Unpacks a message from untrusted bytes. Returns NULL on error.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Converts CONCATENATION. A part of integers must have the scale of the result. Only a part of
- * uint8 may have another scale, and is then converted. */
+ * uint8 may have another scale; the import converts that part. */
 
 #include <math.h>
 

@@ -42,8 +42,8 @@ set_factors (const double *ratios, CleaveTfliteBinaryAttrs *a, GError **error)
   return set_factor (ratios[Y], a, error);
 }
 
-/* Computes the factors of a sum. Computes the ratios of the scales in float64, also for SUB: the
- * expected values of the reference kernels' tests need this. */
+/* Computes the factors of a sum. Computes the ratios of the scales in float64, also for SUB: with
+ * float32, SUB would not give the expected values of the reference kernels' tests. */
 static gboolean
 read_sum (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {

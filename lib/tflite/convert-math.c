@@ -277,7 +277,7 @@ cleave_tflite_convert_reduce (CleaveTfliteImport *import, GError **error)
                             cleave_tflite_add_unary (import, ops[i].op, x, &attrs, error), error);
 }
 
-/* Converts ARG_MAX and ARG_MIN. Among equal elements, both ops select the first one. */
+/* Converts ARG_MAX and ARG_MIN. Among equal elements, both ops select the first element. */
 gboolean
 cleave_tflite_convert_arg (CleaveTfliteImport *import, GError **error)
 {

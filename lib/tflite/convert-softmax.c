@@ -109,7 +109,7 @@ fill_differences (
   if (!(real > 1))
     return cleave_tflite_refuse (error, "beta %g times the scale %g is too small", (double) beta,
                                  (double) scale);
-  /* cleave_tflite_read_factor() would refuse shift 31, which is valid here */
+  /* cleave_tflite_read_factor() refuses a shift of 31, but the kernel of SOFTMAX supports it */
   if (real >= 0x1p30)
     *factor = (CleaveTfliteFactor){ (gint32) MIN (round (real), G_MAXINT32), 31 };
   else if (!cleave_tflite_read_factor (real, factor, error))

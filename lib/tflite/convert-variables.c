@@ -97,8 +97,8 @@ cleave_tflite_convert_read_variable (CleaveTfliteImport *import, GError **error)
          cleave_tflite_set (import, 0, state->next, error);
 }
 
-/* Returns whether all elements of a value equal the zero point of input 1. This is the value of a
- * variable that nothing has set. */
+/* Returns whether all elements of a value equal the zero point of input 1, as the elements of a
+ * variable do before an operator sets the variable. */
 static gboolean
 is_zero (const CleaveTfliteImport *import, CleaveTensor *value)
 {

@@ -9,7 +9,7 @@
 #include "../ir/error.h"
 
 /* Kinds of values in the format. For an indirect number, the map holds an offset of the number; the
- * kind is then larger by INDIRECT. */
+ * kind of such a number is the kind of a direct number plus INDIRECT. */
 enum { FLEX_NULL, FLEX_INT, FLEX_UINT, FLEX_FLOAT, FLEX_MAP = 9, FLEX_BOOL = 26 };
 #define INDIRECT 5
 

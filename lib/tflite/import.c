@@ -109,8 +109,8 @@ add_state_output (CleaveTfliteImport *import,
   return cleave_graph_add_output (import->graph, name, value, error);
 }
 
-/* Adds outputs for each variable: its next value, and its initial value if CALL_ONCE sets one.
- * Ignores a variable that no operator reads. */
+/* Adds outputs for each variable: its next value, and its initial value if CALL_ONCE sets an
+ * initial value. Ignores a variable that no operator reads. */
 static gboolean
 add_states (CleaveTfliteImport *import, GError **error)
 {

@@ -161,8 +161,8 @@ CleaveResult *cleave_tflite_fold_as (CleaveTfliteImport *import,
                                      CleaveResult *x,
                                      const char *name,
                                      GError **error);
-/* Makes `result` the value of output `i`. The type must be the one that the file declares. If
- * `result` is NULL, an earlier step has set the error: returns FALSE. */
+/* Makes `result` the value of output `i`. The type of `result` must be the type that the file
+ * declares. If `result` is NULL, an earlier step has set the error: returns FALSE. */
 gboolean
 cleave_tflite_set (CleaveTfliteImport *import, guint i, CleaveResult *result, GError **error);
 /* Makes a constant the value of output `i`. Takes ownership of the tensor. */

@@ -10,7 +10,7 @@ enum { PADDING, STRIDE_W, STRIDE_H, FILTER_W, FILTER_H, ACTIVATION };
 enum { PADDING_SAME, PADDING_VALID };
 
 /* Computes the pads. With SAME, the result has ceil (extent / stride) elements. If the sum of the
- * pads is odd, the pad at the end is the larger one. */
+ * pads is odd, the pad at the end is larger. */
 gboolean
 cleave_tflite_pads (const CleaveShape *x,
                     gint64 padding,

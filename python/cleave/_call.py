@@ -32,7 +32,7 @@ class Progress:
 
 def call(function, *args, cancellable=None):
     """Runs function (*args) on a separate thread, so that Ctrl-C cancels the call at once. After Ctrl-C, waits for the
-    end of the call. The cancellable is the thread's current one, so it also ends the run of a Loop.
+    end of the call. The cancellable becomes the current cancellable of that thread, so it also ends the run of a Loop.
 
     PyGObject releases the interpreter lock during each call of the library.
     """

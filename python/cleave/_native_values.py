@@ -67,7 +67,7 @@ def text_at(address, kind='utf8'):
 class Record:
     """A struct of the library: its address, and the objects that keep the address valid.
 
-    `_kept` holds the objects that must live as long as this one: memory of Python, or the record that contains this
+    `_kept` holds the objects that must live as long as this object: memory of Python, or the record that contains this
     record. `_release` frees a record that this object owns."""
 
     _release = None

@@ -215,7 +215,7 @@ class Program:
         return ''
 
     def _run_dynamic(self, values, lists):
-        """Runs the dynamic part of the model after the static one. Returns all outputs of the model."""
+        """Runs the dynamic part of the model after the static part. Returns all outputs of the model."""
         values = list(values.items())
         for name, kind in self._lists.items():
             values += [(name, tensor) for tensor in tensors_of_list(self._dynamic, name, lists[name], kind)]

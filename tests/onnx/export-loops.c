@@ -228,8 +228,8 @@ START_TEST (loops_are_exported_on_request)
 }
 END_TEST
 
-/* Makes a value of 16 x rows x rows floats, and much later another value of that shape. Between the
- * two, the graph has two values with the same number of bytes and another shape. */
+/* Makes a value of 16 x rows x rows floats, and much later another value of that shape. Between
+ * these values, the graph has two values with as many bytes but a different shape. */
 static CleaveGraph *
 make_late_twin (gint64 rows)
 {
@@ -267,9 +267,9 @@ has_op (GBytes *bytes, const char *op)
   return has;
 }
 
-/* If two values have equal shapes, ONNX Runtime keeps the memory of the first for the second,
- * unless their shapes are hidden. The file hides its shapes, but not for small values, which would
- * save less than the hiding costs. */
+/* If two values have equal shapes, ONNX Runtime keeps the memory of the first value for the second
+ * value, unless their shapes are hidden. The file hides its shapes, but not for small values, which
+ * would save less than the hiding costs. */
 START_TEST (shapes_are_hidden_until_the_run)
 {
   g_autoptr (CleaveGraph) graph = make_late_twin (128), small = make_late_twin (32), again = NULL;
@@ -398,7 +398,7 @@ START_TEST (outputs_with_readers_are_in_the_memory_estimate)
 END_TEST
 
 /* At the end of a Loop, the results of all iterations exist twice: as single results and in the
- * joined value. The estimate counts both. */
+ * joined value. The estimate counts both copies. */
 START_TEST (results_of_iterations_count_twice_in_the_memory_estimate)
 {
   g_autoptr (CleaveGraph) graph = make_image (96, CLEAVE_LAYOUT_NCHW);

@@ -106,7 +106,7 @@ START_TEST (a_file_of_several_subgraphs_has_no_plan)
 }
 END_TEST
 
-/* A second plan replaces the first one. */
+/* A second plan replaces the first plan of a file. */
 START_TEST (a_file_has_one_plan)
 {
   g_autoptr (GPtrArray) files = tflite_file_examples ();

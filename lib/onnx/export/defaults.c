@@ -64,7 +64,7 @@ cleave_onnx_export_defaults (CleaveOnnxExport *export)
     }
 }
 
-/**
+/*
  * cleave_onnx_list_defaults:
  * @graph: a graph
  * @only_open: whether to list only inputs whose value a caller of a written file may replace
@@ -72,16 +72,15 @@ cleave_onnx_export_defaults (CleaveOnnxExport *export)
  * Lists the inputs of the model's file that have a default value. An input with a default value is
  * an initializer that is also an input, in a file of IR version 4 or later.
  *
- * In the graph, this input is a constant. In a file that is written of the graph, the input has its
- * default value, and a caller of the file may feed another value. An input is not open if its value
- * decides a shape or an attribute, or if the options of [func@Cleave.onnx_load] gave it a value. An
- * input that is not open becomes a constant of the file.
+ * In the graph, this input is a constant. A file that Cleave writes for the graph contains the
+ * input with its default value, and a caller of the file may feed another value. An input is not
+ * open if its value decides a shape or an attribute, or if the options of [func@Cleave.onnx_load]
+ * gave it a value. An input that is not open becomes a constant of the file.
  *
  * Returns: (transfer full) (array zero-terminated=1): the names of the inputs, in the order of the
  *   file
  *
- * Since: 0.2
- */
+ * Since: 0.2 */
 char **
 cleave_onnx_list_defaults (const CleaveGraph *graph, gboolean only_open)
 {

@@ -202,7 +202,7 @@ cleave_onnx_read_node (CleaveOnnxImport *import,
 }
 
 /* Returns whether all operands of a node are defined. Returns FALSE for a node with inner graphs,
- * since these may read any value. */
+ * since a node of an inner graph may read any value. */
 static gboolean
 is_ready (CleaveOnnxImport *import, const Onnx__NodeProto *proto)
 {

@@ -44,7 +44,7 @@ cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value)
 }
 
 /* Frees the tensors of values from index `first` on, except values that must live longer. Removes
- * the freed values from `all_values`, and adds them to `removed` unless this is NULL. */
+ * the freed values from `all_values`, and adds them to `removed` unless `removed` is NULL. */
 static void
 release (CleaveOnnxImport *import, guint first, GPtrArray *removed)
 {

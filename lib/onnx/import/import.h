@@ -188,7 +188,7 @@ gboolean cleave_onnx_is_read (CleaveOnnxImport *import, const char *name);
  * bytes out of it. */
 CleaveOnnxValue *cleave_onnx_recall (const CleaveOnnxImport *import, gconstpointer message);
 /* Remembers `value`, made of `message`, for the next iteration of the body. Does nothing outside of
- * bodies, since each message is then read only once. */
+ * bodies, where each message is read only once. */
 void cleave_onnx_remember (CleaveOnnxImport *import, gconstpointer message, CleaveOnnxValue *value);
 void cleave_onnx_begin_scope (CleaveOnnxImport *import);
 void cleave_onnx_end_scope (CleaveOnnxImport *import);

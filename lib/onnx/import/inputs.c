@@ -239,8 +239,8 @@ find_given (
   return NULL;
 }
 
-/* Returns whether a shape of the options stands for the extent of a dimension. This holds if the
- * shape has one number, and its name is the name of a dimension but not of an input. */
+/* Returns whether a shape of the options gives the extent of a dimension: the shape has one number,
+ * a dimension has its name, and no input has its name. */
 static gboolean
 is_for_dim (const CleaveOnnxShape *shape, const GPtrArray *inputs, const GPtrArray *dims)
 {

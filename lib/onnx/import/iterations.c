@@ -134,7 +134,7 @@ set_live (const CleaveOnnxIterations *iterations, gboolean is_live)
 }
 
 /* Frees the values that this iteration made, from index `first` of `all_values` on, except the live
- * values. Then frees `before`, the states that an earlier iteration made for this one. */
+ * values. Then frees `before`, the states that an earlier iteration made for this iteration. */
 static void
 release_iteration (const CleaveOnnxIterations *iterations, guint first, const GPtrArray *before)
 {

@@ -29,8 +29,8 @@ struct CleaveOnnxNode
   const char *name;
   const char *doc;     /* doc string of the node; NULL: none */
   GPtrArray *operands; /* CleaveOnnxValue, indexed by operand of ONNX; NULL: absent */
-  GPtrArray *rest;     /* CleaveOnnxValue: operands of our op, except operands that become
-                        * attributes; cleave_onnx_node_make() fills the array */
+  GPtrArray *rest;     /* CleaveOnnxValue: operands in the order of our op, without the operands
+                        * that become attributes; cleave_onnx_node_make() fills the array */
   GPtrArray *attrs;    /* CleaveOnnxAttr: attributes that no upgrade has taken yet */
   const char *result;  /* name of result 0 in the file; NULL: an upgrade added the node */
   guint n_results;     /* number of results, without results at the end that nothing reads */

@@ -133,8 +133,8 @@ cap (CleaveOnnxNode *node, CleaveOnnxValue *scores, double limit, GError **error
   return CLEAVE_ONNX_STEP ("Mul", ".scores.capped", NULL, scores, to);
 }
 
-/* Applies softmax over the keys. A sink is the score of one more key; the probability of that key
- * is then dropped. */
+/* Applies softmax over the keys. A sink is the score of one more key; after the softmax, the
+ * function removes the probability of that key. */
 static CleaveOnnxValue *
 apply_softmax (CleaveOnnxNode *node,
                const CleaveOnnxAttention *a,

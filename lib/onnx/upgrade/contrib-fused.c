@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades FusedConv, FusedGemm and FusedMatMul. Each becomes a product or a convolution, and the
- * ops that ONNX Runtime fused with it. */
+/* Upgrades FusedConv, FusedGemm and FusedMatMul. Each op becomes a product or a convolution,
+ * followed by the ops that ONNX Runtime fused with the product or the convolution. */
 
 #include "contrib.h"
 

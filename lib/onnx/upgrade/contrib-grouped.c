@@ -20,8 +20,8 @@ typedef struct
   gint64 window;
   gboolean is_causal, has_rotary, interleaved, is_smooth;
   gint64 n_batch, n_new, n_keys; /* batch B, number of new keys S, number of present keys T */
-  gboolean is_prompt;            /* whether there are no past keys; the content of the cache is
-                                  * then ignored */
+  gboolean is_prompt;            /* whether there are no past keys, so that the content of the cache
+                                  * is ignored */
   CleaveOnnxValue *last;         /* int64, one for each batch element: index of the last valid
                                   * key */
   CleaveOnnxValue *past;         /* int64, one for each batch element: number of valid keys in
@@ -65,7 +65,7 @@ take_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
          cleave_onnx_refuse (node, 15, "k_norm_weight", error);
 }
 
-/* Reads Q, K and V as B×N×S×H and B×M×S×H. Operand 0 may hold all three, packed. */
+/* Reads Q, K and V as B×N×S×H and B×M×S×H. Operand 0 may hold Q, K and V, packed. */
 static gboolean
 read_qkv (CleaveOnnxNode *node, Grouped *g, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades quantized ops. Each becomes a DequantizeLinear of each operand, the float op, and a
+/* Upgrades quantized ops. Each op becomes a DequantizeLinear of each operand, the float op, and a
  * QuantizeLinear of the result. */
 
 #include "contrib.h"

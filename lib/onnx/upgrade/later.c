@@ -72,8 +72,8 @@ cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades Split with the attribute num_outputs: computes the sizes of the results. All are equal,
- * but the last may be smaller. */
+/* Upgrades Split with the attribute num_outputs: computes the sizes of the results. The sizes are
+ * equal, but the last size may be smaller. */
 gboolean
 cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error)
 {

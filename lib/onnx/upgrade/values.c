@@ -165,7 +165,8 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return order != 0 ? order : (first > second) - (first < second);
 }
 
-/* Makes the view of the operand: its axis comes first; if `axis` is NULL, the view is flat. */
+/* Makes the view of the operand. Dimension 0 of the view is the axis `axis`. If `axis` is NULL, the
+ * view is the operand flattened to one dimension. */
 static void
 slices_init (Slices *slices, CleaveTensor *x, const gint64 *axis)
 {
@@ -261,7 +262,8 @@ groups_init (Groups *groups, const Slices *slices, gboolean sorted)
     }
 }
 
-/* Returns the first slice of each group, joined along the axis in its original position. */
+/* Returns the first slice of each group, concatenated along the axis. The result has the axis at
+ * its position in the operand. */
 static CleaveTensor *
 gather_groups (const Slices *slices, const Groups *groups, const gint64 *axis)
 {
