@@ -13,7 +13,8 @@
 typedef struct
 {
   guint accepted, refused;
-  GHashTable *reasons; /* number of refusals (guint) by reason; a reason has no numbers */
+  GHashTable
+      *reasons; /* number of refusals (guint) by reason; a reason has "…" in place of numbers */
 } CutDimension;
 
 /* Returns the CutDimensions of an op by the letter of the dimension; "*" for dimensions without a

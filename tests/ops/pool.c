@@ -330,8 +330,8 @@ START_TEST (attributes_select_what_averages_count)
         .pads = INTS (1, 1),
         .count_include_pad = TRUE },
       "3 7" },
-    /* the last window has one element, one pad, and one position that ceil_mode adds, which does
-     * not count */
+    /* the last window has one element, one pad, and one position that ceil_mode adds; averages do
+     * not count this position */
     { { .kernel_shape = INTS (3), .strides = INTS (2), .pads = INTS (1, 1), .ceil_mode = TRUE },
       "4.5 9 12" },
     { { .kernel_shape = INTS (3),

@@ -51,7 +51,8 @@ START_TEST (n_grams_are_counted)
   cleave_assert_chunk (y, "1:2,0:4",
                        "1:2,0:4 mode=TF min_gram_length=1 max_gram_length=2 max_skip_count=0 "
                        "ngram_counts=0,2 ngram_indexes=0,1,3,2 pool_int64s=1,2,1,3,1,1");
-  a = make (1); /* also counts the pair (1, 3) if one element lies between 1 and 3 */
+  a = make (1); /* the attributes with max_skip_count 1: counts the pair (1, 3) also if one element
+                 * lies between 1 and 3 */
   cleave_assert_values (add (graph, &a, &error), "2 1 1 2 4 0 5 0");
 }
 END_TEST

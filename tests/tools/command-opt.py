@@ -55,7 +55,7 @@ class Opt(CommandTest):
         self.write('passes', b'\n\nclean')
         self.bad("'passes': pipeline, line 3, column 1: there is no pass 'clean'", 'opt', self.chain, '--passes-file', 'passes')
 
-    # A graph written as text is the same graph for every command.
+    # A graph that is written as text and read again computes the same bits and prints the same text.
     def test_text(self):
         self.good('opt', self.chain, '-p', self.SPLIT, '-o', 'a.onnx')
         self.good('opt', self.chain, '-p', self.SPLIT, '-o', 'a.cleave')

@@ -183,7 +183,7 @@ run_strings (guint c, guint unused)
     run_places (c, hostile[i]);
 }
 
-/* Runs the command with each one-byte option, alone, and with an 'x' behind it between two other
+/* Runs the command with each one-byte option, alone, and followed by an 'x' between two other
  * arguments. */
 static void
 run_bytes (guint c, guint unused)

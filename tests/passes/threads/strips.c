@@ -247,9 +247,9 @@ START_TEST (readers_of_another_result_are_cut_separately)
 }
 END_TEST
 
-/* The graph has attention in windows of 7 x 7. The Reshape cannot be cut like the products, in the
- * middle of a window, but it is cut in a later attempt. The values of rank 6 are cut along the rows
- * of windows. */
+/* The graph has attention in windows of 7 x 7. The products are cut in the middle of a window. The
+ * Reshape cannot be cut there, so the split for threads first leaves it whole and cuts it later.
+ * The values of rank 6 are cut along the rows of windows. */
 START_TEST (nodes_split_later_are_not_reported_as_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 1x28x28x96\n"

@@ -361,8 +361,8 @@ add_block (CleaveGraph *graph,
              : y;
 }
 
-/* Makes the first twelve convolutions of MobileNetV2 at 224, up to "end", and the block after them.
- */
+/* Makes the first twelve convolutions of MobileNetV2 for images of 224 x 224, and the next block.
+ * The last of the twelve is named "end". */
 static CleaveGraph *
 build_epilogue_op (void)
 {

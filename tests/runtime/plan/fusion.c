@@ -165,8 +165,8 @@ START_TEST (fused_consumers_may_write_elsewhere)
 }
 END_TEST
 
-/* A fused consumer does not write to memory of the head's operand that a later window reads,
- * although that memory is free after the head. */
+/* A head reads its operand window by window. A fused consumer does not write to memory that a later
+ * window reads, although that memory is free after the head. */
 START_TEST (fused_consumers_do_not_overwrite_pending_reads)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
