@@ -23,8 +23,8 @@ struct _CleavePipeline
 
 CleavePipeline *cleave_pipeline_new (void);
 
-/* Runs one pass (pass.c). The environment variables CLEAVE_DEBUG and CLEAVE_SKIP can make it
- * validate, print or skip the pass. Sets `*changed` to TRUE if the pass changed the graph, else
- * leaves `*changed` unchanged. */
+/* Runs one pass (pass.c). The environment variable CLEAVE_DEBUG can make this function validate or
+ * print the graph; CLEAVE_SKIP can make it skip the pass. Sets `*changed` to TRUE if the pass
+ * changed the graph, else leaves `*changed` unchanged. */
 gboolean
 cleave_pass_run (CleaveGraph *graph, const CleavePass *pass, gboolean *changed, GError **error);

@@ -96,7 +96,7 @@ typedef struct
   const CleaveBundleModel *model;
   gint64 align;
   CleaveBundleSegment segment;
-  CleaveBundleSlot *slots; /* indexed by step minus segment.first */
+  CleaveBundleSlot *slots; /* indexed by step minus segment.first: memory of the step */
   CleaveSpan *columns;     /* indexed by band * number of steps + step - segment.first: columns of a
                             * step in a band */
   gint64 *made; /* indexed by step minus segment.first: number of rows that the step has computed */

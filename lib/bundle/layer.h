@@ -45,7 +45,7 @@ struct _CleaveBundleLayer
   gsize sum_pixel_bytes;
   gboolean has_float_scales, has_separate_weights, is_wide;
   gboolean is_folded, is_flat;
-  CleaveBundleRecurrent recurrent; /* `steps` is 0: the layer is not recurrent */
+  CleaveBundleRecurrent recurrent; /* data of a recurrent layer; `steps` is 0: not recurrent */
   guint in_place;     /* bit i is set if the result may overwrite operand i of those computed at run
                          time */
   guint slot;         /* index of the first variable operand among the node's operands */

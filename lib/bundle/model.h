@@ -42,10 +42,11 @@ typedef struct
 
 typedef struct
 {
-  const CleaveNode *node; /* NULL: the step reads rows of an input from the caller */
-  guint result;           /* index of the value that the step computes */
+  /* node of the step; NULL: the step reads rows of an input from the caller */
+  const CleaveNode *node;
+  guint result; /* index of the value that the step computes */
   guint n_operands;
-  guint operands[CLEAVE_BUNDLE_MAX_OPERANDS]; /* indices of values */
+  guint operands[CLEAVE_BUNDLE_MAX_OPERANDS]; /* indices of the values that the step reads */
   guint slots[CLEAVE_BUNDLE_MAX_OPERANDS];    /* indices, among the node's operands, of the variable
                                                * operands */
   CleaveDimMap rows[CLEAVE_BUNDLE_MAX_OPERANDS], columns[CLEAVE_BUNDLE_MAX_OPERANDS];
@@ -93,9 +94,10 @@ typedef struct
   guint *first_reader; /* indexed by value: index in `readers` of the value's first use; one more
                         * element is the length of `readers` */
   CleaveBundlePool *pool;
-  GArray *states;                                         /* CleaveBundleKept: the states */
-  gint64 state_bytes;                                     /* bytes of the memory of all states */
-  CleaveBundleQuantization *input_scales, *output_scales; /* indexed by input and output */
+  GArray *states;     /* CleaveBundleKept: the states */
+  gint64 state_bytes; /* bytes of the memory of all states */
+  /* scale and zero point of each input, and of each output */
+  CleaveBundleQuantization *input_scales, *output_scales;
 } CleaveBundleModel;
 
 /* Lowers a graph to values and steps. Fails with the name of the first node that a bundle cannot

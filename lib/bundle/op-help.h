@@ -11,8 +11,8 @@
 gboolean cleave_bundle_fail (const CleaveNode *node, GError **error, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
 
-/* Fails unless operands first … end - 1 are constant or absent. `names` names them in the error,
- * such as "weights and scales". */
+/* Fails unless operands first … end - 1 are constant or absent. The error calls these operands
+ * `names`, such as "weights and scales". */
 gboolean cleave_bundle_need_constants (
     const CleaveNode *node, guint first, guint end, const char *names, GError **error);
 

@@ -103,6 +103,6 @@ cleave_bundle_offset (const CleaveBundleImage *image, const CleaveShape *shape, 
 const CleaveBundleOp *cleave_bundle_op_find (const CleaveNode *node);
 /* Returns the index of the operand of a join (CLEAVE_OP_JOIN, such as Concat) that this layer
  * copies; each operand is copied by a layer of its own. Variable operand 0 of the layer is this
- * part. Variable operand 1 is the result of the join's previous layer; mark it in place. The first
- * layer has no variable operand 1. */
+ * part. Variable operand 1 is the result of the join's previous layer, which this layer must
+ * overwrite (cleave_bundle_layer_set_in_place()). The first layer has no variable operand 1. */
 guint cleave_bundle_layer_get_part (const CleaveBundleLayer *layer);

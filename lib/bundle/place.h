@@ -17,7 +17,7 @@ typedef struct
   gint64 n_bytes, offset; /* size, and offset in the arena or in the range of all memories */
   guint memory;           /* index of the memory in which the buffer lies */
   gint64 n_used;          /* bytes that the value occupies, without the padding to the alignment */
-  gint64 accesses;        /* estimated bytes that a run reads and writes */
+  gint64 accesses;        /* estimated bytes that a run reads and writes in the buffer */
   guint over;             /* value whose buffer this buffer may overlap in segment `first`
                              (CleaveBundleOverlay); CLEAVE_BUNDLE_NONE: no such value */
   gint64 lag;
@@ -36,8 +36,8 @@ typedef struct
 {
   const CleaveBundleMemories *memories;
   gint64 align;
-  gint64 bound; /* lower bound of the bytes of the arena, or of all memories; the search ends when
-                 * it reaches them */
+  gint64 bound; /* lower bound of the bytes of the arena, or of all memories; the search ends when a
+                   result reaches this bound */
 } CleaveBundlePlacement;
 
 /* Returns the first offset of memory number `index`. If `index` is the number of memories, returns

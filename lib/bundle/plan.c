@@ -24,7 +24,7 @@ typedef enum { APART, DOWNWARD, UPWARD, N_STATES } State;
 typedef struct
 {
   gint64 peak_bytes, macs;
-  CleaveBundleSegment segment; /* the last segment */
+  CleaveBundleSegment segment; /* the last segment of the plan */
   State state_before; /* state and index (`before`) of the label that this plan continues, at the
                          begin of the last segment */
   guint before;

@@ -50,14 +50,15 @@ reshape (CleaveGraph *graph,
   return cleave_graph_add_reshape (graph, like->name, x, &ints, error);
 }
 
-/* A permutation that makes the dimensions of a mask the last dimensions of a value, and its
- * inverse. */
+/* A permutation that makes the dimensions in a bit mask the last dimensions of a value, and the
+ * inverse permutation. */
 typedef struct
 {
   CleaveTransposeAttrs to, from; /* the permutation, and its inverse */
   gboolean is_permuted;
-  CleaveShape shape;  /* shape after the permutation */
-  CleaveShape matrix; /* [product of the other dimensions, product of the dimensions of the mask] */
+  CleaveShape shape; /* shape after the permutation */
+  /* [product of the other dimensions, product of the dimensions in the bit mask] */
+  CleaveShape matrix;
 } Lines;
 
 static Lines
@@ -80,8 +81,8 @@ find_lines (const CleaveShape *x, guint axes)
   return lines;
 }
 
-/* Returns operand 0 of a node as a matrix; each row has the elements along the dimensions of the
- * mask. */
+/* Returns operand 0 of a node as a matrix; each row has the elements along the dimensions in the
+ * bit mask. */
 static CleaveResult *
 to_matrix (CleaveGraph *graph, const CleaveNode *node, const Lines *lines, GError **error)
 {

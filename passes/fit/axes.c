@@ -145,7 +145,7 @@ get_cut (const CleaveFitSteps *steps, const CleaveFitNode *made, guint dim)
 }
 
 /* Returns the sort key of a cut for cleave_fit_axes_list_cuts(), which lists small keys first.
- * `dim` is the dimension that the cut divides, and `rank` the rank of the value. */
+ * `dim` is the dimension that the cut divides, and `rank` is the value's number of dimensions. */
 static guint
 get_rank (const CleaveFitSteps *steps, CleaveFitCut cut, guint dim, guint rank)
 {

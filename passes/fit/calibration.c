@@ -57,7 +57,7 @@ cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
         }
       else if (!candidate->is_measured && is_alike (candidate, measured))
         {
-          /* the error of the estimate grows with the number of tiles */
+          /* assume that the error of an estimate is proportional to the number of tiles */
           const double part = MIN (count_tiles (candidate) / count_tiles (measured), 1);
 
           candidate->n_bytes = MAX (candidate->n_bytes, (gint64) ((1 + (factor - 1) * part) *

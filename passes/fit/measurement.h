@@ -40,8 +40,8 @@ typedef struct
   const CleaveGraph *graph; /* the graph that the plan splits; NULL once the buffers are placed */
   GPtrArray *parts;         /* CleaveFitPart: segments that the plan splits */
   CleaveEstimate estimate;  /* until the buffers are placed, `arena_bytes` is a lower bound */
-  GArray
-      *spans; /* CleaveArenaSpan: lifetimes of the buffers; NULL: the buffers were placed at once */
+  /* CleaveArenaSpan: lifetimes of the buffers; NULL: the buffers were placed at once */
+  GArray *spans;
   gboolean is_placed; /* the buffers are placed, so `arena_bytes` is exact */
   /* most bytes of an arena for which the unplaced timeline is right. If the placed buffers take
    * more, the plan is measured again (cleave_memory_timeline_new_unplaced()). */

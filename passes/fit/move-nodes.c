@@ -5,14 +5,14 @@
 #include "../../lib/ir/topology.h"
 #include "backward-slice.h"
 
-/* The state of cleave_fit_moves_find(). */
+/* The state of the search for nodes to move. */
 
 typedef struct
 {
   GPtrArray *copies;
   GHashTable *noted; /* CleaveNode: the nodes to move, as a set */
-  const guint
-      *position; /* indexed by node id: position in the order, from 1; 0: an input or constant */
+  /* indexed by node id: position in the order, from 1; 0: an input or constant */
+  const guint *position;
   gint64 min_bytes;
 } Finding;
 
@@ -110,7 +110,7 @@ cleave_fit_moves_find (GPtrArray *copies, const CleaveGraph *graph, gint64 min_b
     }
 }
 
-/* The state of cleave_fit_moves_arrange(), which appends the nodes of a graph to a new order. */
+/* The state of a reordering, which appends the nodes of a graph to a new order. */
 
 typedef struct
 {

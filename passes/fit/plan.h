@@ -26,12 +26,12 @@ struct _CleaveFitPlan
   CleaveFitTotals totals;
   gint64 peak_without_overlays; /* largest number of live bytes if no result overlaid an operand
                                    that dies */
-  GArray *spans;                /* CleaveArenaSpan: lifetimes of the buffers with one thread; NULL:
-                                   not known */
-  guint n_threads;              /* threads of the program that was measured */
-  gboolean exclude_inputs;      /* the bytes of the graph's inputs were not counted */
-  char *peak;                   /* text: the largest values that are live at the peak */
-  CleaveFitLoops *loops;        /* Loops and bytes in ONNX Runtime; NULL: the plan is for Cleave */
+  /* CleaveArenaSpan: lifetimes of the buffers; NULL: the buffers were placed at once */
+  GArray *spans;
+  guint n_threads;         /* threads of the program that was measured */
+  gboolean exclude_inputs; /* the bytes of the graph's inputs were not counted */
+  char *peak;              /* text: the largest values that are live at the peak */
+  CleaveFitLoops *loops;   /* Loops and bytes in ONNX Runtime; NULL: the plan is for Cleave */
 };
 
 /* Makes a plan from a measurement and the rewrite of its graph variant. Copies the totals of the

@@ -210,7 +210,7 @@ find_next (const CleaveFitVariant *variant, double max_ahead, double max_macs, g
 
 /* Measures the path with the smallest estimate, corrects the estimates with the measurement, and
  * repeats this while another path may save memory. `least` is the least memory that was measured
- * under this limit. */
+ * with at most `max_macs` added MACs. */
 static void
 measure_least (CleaveFitSearch *search,
                CleaveFitVariant *variant,

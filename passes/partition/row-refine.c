@@ -198,8 +198,8 @@ sort (Window *window, const gboolean *is_before)
   return middle;
 }
 
-/* Restores the order of the movable nodes before sort(). `nodes` are the movable nodes in this
- * order. */
+/* Restores the order that the movable nodes had before sort(). `nodes` has the movable nodes in
+ * that order. */
 static void
 restore (Window *window, gpointer const *nodes)
 {

@@ -168,8 +168,8 @@ add_inputs (Builder *b)
     }
 }
 
-/* Adds an input for the first token, with a name that no other input has. Each send or receive
- * reads the token of the one before it, so they run in order. */
+/* Adds an input for the first token, with a name that no other input has. Each node that sends or
+ * receives reads the token of the node before it, so that these nodes run in order. */
 static void
 add_token (Builder *b)
 {

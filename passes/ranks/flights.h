@@ -8,7 +8,7 @@
  * node `finished`. rank-acts.c places the acts of a message accordingly. */
 typedef struct
 {
-  guint *expected, *finished; /* indexed by message: positions of two nodes */
+  guint *expected, *finished; /* indexed by message: positions of nodes in the order of all nodes */
 } CleaveFlights;
 
 void cleave_flights_init (CleaveFlights *flights, const CleavePlacement *p);

@@ -90,8 +90,8 @@ typedef struct
                         other ranks read it */
 } RankGraph;
 
-/* Returns whether a node takes no time. A node that takes no time runs when it is read. Therefore,
- * two orders need the same memory if they differ only in nodes without time. */
+/* Returns whether a node takes no time. Such a node runs when another node reads its result.
+ * Therefore, two orders need the same memory if they differ only in nodes without time. */
 static gboolean
 takes_no_time (const CleaveNode *node)
 {

@@ -43,7 +43,7 @@ typedef struct
   guint *rank;      /* indexed by node id: rank of the node */
   double *end;
   guint *first_result; /* indexed by node id: number of the node's first result among all results */
-  GHashTable *arrivals; /* maps a value's number and a rank to its time of arrival there */
+  GHashTable *arrivals; /* maps a value's number and a rank to the value's time of arrival */
   double *free_at;      /* indexed by rank and thread: time from which the thread is free */
   double *link_free_at; /* indexed by rank: time from which the rank's link is free */
 } Placing;
@@ -101,7 +101,7 @@ find_begin (Placing *p, const CleaveNode *node, guint rank, gboolean commit)
   return begin;
 }
 
-/* Returns whether a node is a view: it runs on its operand's rank, so that only a part is sent. */
+/* Returns whether a node is a view, which runs on its operand's rank: only a part is then sent. */
 static gboolean
 follows_operand (const CleaveNode *node)
 {

@@ -101,7 +101,8 @@ end_at (Reducer *reducer, guint index)
   return try_graph (reducer, &reduction);
 }
 
-/* Ends the graph as early as possible. Begins with large steps and halves them down to one node. */
+/* Ends the graph as early as possible. First tries to remove many nodes at once, then half as many,
+ * and so on down to one node. */
 static gboolean
 shorten_end (Reducer *reducer)
 {

@@ -93,8 +93,8 @@ take_number (const CleaveNode *node, double *number, CleaveResult **rest)
   return FALSE;
 }
 
-/* Returns the value that a chain normalizes, where the chain ends in the given Div. Sets axis and
- * epsilon. Returns NULL if no such chain ends there. */
+/* Returns the value that a chain normalizes, where the chain ends in the given Div. Sets the axis
+ * and the epsilon in `attrs`. Returns NULL if no such chain ends there. */
 static CleaveResult *
 find_normalized (const CleaveNode *div, CleaveLayerNormAttrs *attrs)
 {

@@ -186,8 +186,8 @@ find_reader (const CleaveNode *node, char *letters, guint *way)
 static const char *
 find_letters_of_readers (const CleaveNode *node)
 {
-  guint ways[CLEAVE_MAX_RANK]; /* dimension d of the first node becomes dimension `ways[d]` of the
-                                  current node */
+  guint ways[CLEAVE_MAX_RANK]; /* dimension d of result 0 becomes dimension `ways[d]` of the current
+                                  reader */
   guint rank = node->results[0].type.shape.rank;
 
   for (guint d = 0; d < rank; d++)

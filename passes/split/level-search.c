@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* the level is the limit on the bytes of a piece; each time, the search multiplies it by this
- * factor */
+/* the level is the limit on the bytes of a piece; for the next level, the search multiplies the
+ * level by this factor */
 #define LESS 3 / 4
 /* number of cuts that are compared with a level in the time that it takes to plan one chunk */
 #define LOOKS_PER_UNIT 64

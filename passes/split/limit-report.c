@@ -85,7 +85,7 @@ cleave_limit_report_add_to (CleaveLimitReport *limit_report, CleaveSplitReport *
   const CleaveSplitTotals *totals = cleave_split_report_get_totals (report);
   CleaveSplitLimit *macs = &limit_report->limits[CLEAVE_LIMIT_ADDED_MACS];
 
-  /* the totals include the MACs that pieces of nodes above the roots recompute */
+  /* the totals also include the MACs that pieces of other nodes than the roots recompute */
   if (limit_report->is_asked[CLEAVE_LIMIT_ADDED_MACS])
     macs->reached = MAX (macs->reached, (double) (totals->macs_after - totals->macs_before) /
                                             (double) MAX (totals->macs_before, 1));

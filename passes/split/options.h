@@ -39,8 +39,8 @@ struct _CleaveTiling
   GArray *ranges;   /* CleaveRange: ranges of the pieces that the caller gave; NULL: none */
   gboolean is_search;
   gboolean small_first;
-  GArray *alignments,
-      *min_chunks; /* gint64: one number for all dimensions, or one for each dimension */
+  /* gint64: one number for all dimensions, or one for each dimension */
+  GArray *alignments, *min_chunks;
 };
 
 /* chunks.c defines the next functions, which cut an extent into chunks. */

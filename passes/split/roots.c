@@ -66,7 +66,8 @@ needs_level_search (const CleaveSplitRequest *requests,
   return n > 0 && n_requests > 1 && cleave_trial_is_asked (policy->trial);
 }
 
-/* Searches for the fewest pieces that meet the constraint. */
+/* Sets the ranges of a root to the fewest pieces that meet the constraint; if there are none, the
+ * root stays whole. Returns FALSE and sets the error if the request is wrong. */
 static gboolean
 search_root (const CleaveSplitRequest *request,
              const CleavePolicy *policy,

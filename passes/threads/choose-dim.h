@@ -6,15 +6,15 @@
 /* Chooses the dimension along which a node is cut into a piece for each thread. for-threads.c
  * visits the nodes in topological order, so the cuts of the nodes before are known. */
 
-/* A node is tried along at most this many dimensions. If a cut is refused, the next attempt takes
- * another dimension. */
+/* At most this many dimensions are tried for the cut of a node. If a cut is refused, the next
+ * attempt takes another dimension. */
 #define CLEAVE_MAX_ATTEMPTS 3
 
 /* The dimensions along which the nodes before a node are cut. */
 typedef struct
 {
   const CleaveThreads *threads;
-  GHashTable *dims; /* CleaveNode → dimension of result 0 along which the node is cut */
+  GHashTable *dims; /* maps a CleaveNode to the dimension of result 0 along which the node is cut */
   /* CleaveNode: nodes whose pieces each read a part of the weights, and readers of these nodes
    * that are cut along the same dimension */
   GHashTable *by_weights;

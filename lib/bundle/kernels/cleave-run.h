@@ -37,7 +37,7 @@ typedef struct
   uint16_t width;    /* number of columns in memory */
   CleavePixelBytes pixel_bytes;
   uint8_t port;  /* index of the arena, of the input or of the output */
-  uint8_t flags; /* flags of the enumeration above */
+  uint8_t flags; /* sum of CLEAVE_INPUT, CLEAVE_OUTPUT, CLEAVE_RING, CLEAVE_IMAGES */
 } CleaveValue;
 
 /* A row map: row r of a result needs the rows [b, b + window) of an operand, if they exist, where b

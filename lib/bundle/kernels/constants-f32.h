@@ -17,8 +17,8 @@ typedef struct
 
 /* A convolution of floats: one fused multiply-add after the other, in the order of rows, columns
  * and channels. For each block of four channels of the result, the weights are w[i][channel], where
- * i counts the elements of the window. Then they are w[i] for each remaining channel. The weights
- * of a depthwise convolution are w[row][column][channel]. */
+ * i counts the elements of the window. For each remaining channel, the weights are w[i]. The
+ * weights of a depthwise convolution are w[row][column][channel]. */
 typedef struct
 {
   const float *weights, *bias; /* weights, and biases; bias: NULL if there is none */
@@ -124,8 +124,8 @@ typedef struct
 } CleaveResizeF32;
 
 /* A convolution by Winograd's algorithm F(2x2, 3x3). For each block of four channels of the result,
- * the weights are 16 factors w[i][16][channel], where i is a channel of the operand. Then they are
- * w[i][16] for each remaining channel. */
+ * the weights are 16 factors w[i][16][channel], where i is a channel of the operand. For each
+ * remaining channel, the weights are w[i][16]. */
 typedef struct
 {
   const float *weights, *bias; /* weights, and biases; bias: NULL if there is none */

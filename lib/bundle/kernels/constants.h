@@ -126,8 +126,8 @@ typedef struct
 
 typedef struct
 {
-  const int32_t *table; /* exp (-i * scale) in units of 2^-31, indexed by the difference i, from 0
-                         * to 255 */
+  const int32_t *table; /* exp (-i * scale) in units of 2^-31, indexed by i, from 0 to 255: the
+                           maximum minus an element */
   int32_t channels;
   int32_t y_bytes; /* bytes of an element of the result: 1 for int8, 2 for int16 */
 } CleaveSoftmaxS8;

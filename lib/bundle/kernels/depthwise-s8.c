@@ -39,12 +39,12 @@
 typedef struct
 {
   WindowS8 window;
-  const int8_t *x,
-      *w;             /* addresses for channel 0 of the first tap that reads data; x is in slot 0 */
-  int32_t taps;       /* number of taps of each row of the kernel that read data */
-  int32_t step, skip; /* bytes of x from one tap to the next; bytes of the weights of the other
-                       * taps in a row */
-  int32_t zeros;      /* -x_zero; with DSP instructions, in both halves of the word */
+  const int8_t *x, *w; /* addresses of channel 0 of x (in slot 0) and of the weights, at the first
+                          tap that reads data */
+  int32_t taps;        /* number of taps of each row of the kernel that read data */
+  int32_t step, skip;  /* bytes of x from one tap to the next; bytes of the weights of a row whose
+                          taps are on padding */
+  int32_t zeros;       /* -x_zero; with DSP instructions, in both halves of the word */
 } DepthwiseS8;
 
 /* Sets the windows of a pixel, whose first tap is in column `first`. */

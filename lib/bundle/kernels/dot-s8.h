@@ -101,7 +101,7 @@ dot_s8_both (const int8_t *w)
   return both;
 }
 
-/* Adds the products of element i of x to the sums. Its weights begin at w[at]. */
+/* Adds the products of element i of x to the sums. The weights of this element begin at w[at]. */
 #define DOT_S8_STEP_1(i, at)                                                                       \
   {                                                                                                \
     const int32_t a = x[i];                                                                        \

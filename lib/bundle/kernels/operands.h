@@ -64,7 +64,7 @@ typedef struct
   CleaveTapCount pad[2]; /* padding before the first row and column */
 } CleaveSlide;
 
-/* The taps [begin, end) of a window, those on data and not on padding. */
+/* The taps [begin, end) of a window that read data, not padding. */
 typedef struct
 {
   int32_t begin, end;
