@@ -92,7 +92,7 @@ gather (const CleaveGraph *graph, Info *info, GError **error)
   return info->peak_bytes >= 0;
 }
 
-/* Gets the sizes of the program that `cleave run` would compile. */
+/* Sets the sizes in `info` to the sizes of the program that `cleave run` would compile. */
 static gboolean
 gather_program (CleaveGraph *graph, guint n_threads, gboolean as_is, Info *info, GError **error)
 {

@@ -18,8 +18,8 @@ typedef struct
 /* The options (--mean, --scale) that have no effect without --input. */
 extern const CleaveArgumentNeed cleave_input_needs[];
 
-/* Loads a model. Free dimensions of its inputs that no --shape sets get the extents of the tensors
- * that --input gives. */
+/* Loads a model. If a free dimension of an input is not set by --shape, the dimension gets the
+ * extent of the tensor that --input gives. */
 CleaveGraph *cleave_model_load_for_inputs (const char *path,
                                            const CleaveModelOptions *model,
                                            const CleaveInputOptions *inputs,

@@ -97,7 +97,7 @@ shorten (const char *name)
   return g_strconcat ("…", g_utf8_offset_to_pointer (valid, n - MAX_NAME + 1), NULL);
 }
 
-/* Gets the steps [first, end) of a column. */
+/* Sets `first` and `end`: the column shows the steps [first, end). */
 static void
 get_column (const Panel *panel, guint column, guint *first, guint *end)
 {

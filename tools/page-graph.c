@@ -266,8 +266,8 @@ add_rounded (CleaveJson *json, double value)
   cleave_json_int (json, NULL, (gint64) round (value));
 }
 
-/* Returns whether `point` is at most 0.5 away from the line. Rounding a coordinate to an integer
- * moves a point by at most 0.5. */
+/* Returns whether `point` is at most 0.5 away from the line from `from` to `to`. Rounding a
+ * coordinate to an integer moves a point by at most 0.5. */
 static gboolean
 is_near_line (const double *from, const double *to, const double *point)
 {

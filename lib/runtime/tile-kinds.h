@@ -17,8 +17,8 @@ typedef struct
 {
   guint outer; /* index of the group's operand; CLEAVE_BODY_ABSENT: the source is an intermediate
                   value */
-  guint read;  /* if the source is an operand of the group: index of its byte offset among the
-                  offsets of a tile */
+  guint read;  /* if the source is an operand of the group: index of the operand's byte offset among
+                  the offsets of a tile */
   gint64 at;   /* if the source is an intermediate value: its byte offset in scratch */
 } CleaveTileSource;
 

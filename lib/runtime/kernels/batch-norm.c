@@ -36,11 +36,11 @@ typedef struct
 {
   /* loops over the dimensions outside a line or, if `in_columns`, outside the pixels */
   CleaveLoops loops;
-  gint64 n_pixels;     /* number of pixels without gaps between them, or, if `in_columns`, of evenly
-                          spaced pixels */
-  gint64 n_repeated;   /* number of pixels in a line with repeated factors; 0: factors are not
-                          repeated */
-  gboolean in_columns; /* TRUE: there are gaps between the pixels; run_columns() runs */
+  gint64 n_pixels;      /* number of pixels that run_pixels() or run_columns() normalizes at once */
+  gint64 n_repeated;    /* number of pixels in a line with repeated factors; 0: factors are not
+                           repeated */
+  gboolean in_columns;  /* TRUE: the pixels have gaps between them, and run_columns() computes the
+                           pixels */
   gint64 line_distance; /* distance in floats from the repeated factors to the repeated b, and from
                            the repeated b to the repeated mean */
   gboolean nests;       /* TRUE: the lines of y follow each other in memory */

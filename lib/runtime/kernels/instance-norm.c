@@ -215,8 +215,8 @@ sum (const InstanceNorm *norm, const Image *image, gboolean squares)
     sum_pixels (image, norm->x_together, FALSE);
 }
 
-/* Repeats an array with one value for each channel, once for each pixel that is processed at
- * once. */
+/* Repeats the first `n_channels` values of an array, so that each pixel that a loop processes has
+ * its own copy. */
 static void
 repeat (const InstanceNorm *norm, float *values)
 {

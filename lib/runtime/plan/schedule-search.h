@@ -11,8 +11,9 @@
 /* Returns, indexed by node id, the parallel subgraph of each node; G_MAXUINT: none. Sets `n_groups`
  * to the number of subgraphs. */
 guint *cleave_schedule_search_find_groups (const CleaveGraph *graph, guint *n_groups);
-/* Returns the schedule with the lowest product of memory and time for `n_threads` threads, and
- * fills `arena` for it. `groups` comes from cleave_schedule_search_find_groups(). */
+/* Returns the schedule with the lowest product of memory and the fourth power of time for
+ * `n_threads` threads, and fills `arena` for it. `groups` comes from
+ * cleave_schedule_search_find_groups(). */
 CleaveSchedule *cleave_schedule_search_schedule (const CleaveStorage *storage,
                                                  const CleaveGraph *graph,
                                                  const guint *groups,

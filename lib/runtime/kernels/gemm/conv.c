@@ -25,7 +25,7 @@ typedef struct
   gboolean has_bias;
   gboolean nests; /* TRUE: the pixels of y follow each other in memory, along each axis and from one
                      axis to the next */
-  gint64 y_size;  /* distance of adjacent images of y in elements, if `nests` */
+  gint64 y_size;  /* distance of adjacent images of y in elements; set only if `nests` */
   gboolean joins_taps; /* TRUE: adjacent taps of a kernel row are contiguous in x, and the product
                           treats them as one long tap */
 } Plan;

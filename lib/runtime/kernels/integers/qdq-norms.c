@@ -171,8 +171,8 @@ read_squares (const CleaveByteProduct *product,
       }
 }
 
-/* Computes, for each pixel of the result, the total of `squares` over all taps: the values at the
- * pixels of x that the taps read. */
+/* Computes, for each pixel of the result, the sum of `squares` at all pixels of x that the pixel's
+ * taps read. */
 static void
 add_taps (const CleaveQdq *s,
           const CleaveByteImage *image,
