@@ -13,8 +13,7 @@
 typedef struct
 {
   guint accepted, refused;
-  GHashTable
-      *reasons; /* number of refusals (guint) by reason; a reason has "…" in place of numbers */
+  GHashTable *reasons; /* number (guint) of refusals by reason; a reason has "…" for each number */
 } CutDimension;
 
 /* Returns the CutDimensions of an op by the letter of the dimension; "*" for dimensions without a

@@ -512,7 +512,8 @@ START_TEST (threads_keep_to_the_budget)
 }
 END_TEST
 
-/* Four steps of cost 4. After them, the order has a chain of two steps, of costs 1 and 20. */
+/* The first four steps of the order cost 4 each. After them comes a chain of two steps, of costs 1
+ * and 20. */
 START_TEST (the_longest_chain_comes_first)
 {
   static const guint begin[] = { 0, 0, 0, 0, 0, 0, 1 }, preds[] = { 4 };
