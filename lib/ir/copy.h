@@ -23,7 +23,7 @@ typedef struct
   guint rank;
   gint64 size;
   gint64 n[CLEAVE_MAX_LOOPS], to[CLEAVE_MAX_LOOPS], from[CLEAVE_MAX_LOOPS];
-  gboolean streams; /* write with non-temporal stores, which bypass the cache */
+  gboolean streams; /* whether to write with non-temporal stores, which bypass the cache */
 } CleaveCopyLoops;
 
 /* Runs the two innermost loops of a nest. The outer one of the two has `n_outer` iterations. */
@@ -37,8 +37,8 @@ typedef void (*CleaveCopyInner) (const CleaveCopyLoops *loops,
 void cleave_copy_loops_add (CleaveCopyLoops *loops, gint64 n, gint64 to_step, gint64 from_step);
 /* Returns the loops of a copy between two views of the same shape. */
 CleaveCopyLoops cleave_copy_loops_of_views (const CleaveView *to, const CleaveView *from);
-/* Merges loops that continue each other. If an innermost run then has 2, 4 or 8 bytes, makes it one
- * element. Call this function after all loops are added. */
+/* Merges loops that continue each other. If the innermost loop then is a contiguous run of 2, 4 or
+ * 8 bytes, makes the run one element. Call this function after all loops are added. */
 void cleave_copy_loops_join (CleaveCopyLoops *loops);
 /* Moves a loop from index `from` to index `to` of the nest, and shifts the loops between the two.
  */

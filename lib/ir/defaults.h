@@ -27,11 +27,11 @@ void cleave_default_clear (gpointer entry);
 /* Sets the default values (CleaveDefault) of a graph and takes ownership of the array. The array
  * must not change afterwards, since copies of the graph share it. */
 void cleave_graph_set_defaults (CleaveGraph *graph, GArray *defaults);
-/* Copies to `to`, a part of the graph `from`, the default values of `from` that constants of `to`
- * use. */
+/* Copies default values from the graph `from` to `to`, which is a part of this graph: the default
+ * values that constants of `to` use. */
 void cleave_graph_copy_used_defaults (CleaveGraph *to, const CleaveGraph *from);
-/* Returns the name of the input whose open default value is `tensor`, or the base of the slice
- * `tensor`. NULL if there is no such input. */
+/* Returns the name of the input whose open default value is `tensor` or, if `tensor` is a slice,
+ * its base. NULL if there is no such input. */
 const char *cleave_graph_find_default (const CleaveGraph *graph, CleaveTensor *tensor);
 /* Returns the value of a constant, or NULL if the node is no constant or if a caller of a written
  * file may replace the value. A rewrite that computes with a value must get the value from this

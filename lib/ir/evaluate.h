@@ -23,9 +23,10 @@ gboolean cleave_evaluate_can (const CleaveNode *node);
  * have at most 1 KiB, or if they are views. FALSE for ops that decode stored weights, such as
  * DequantizeLinear. */
 gboolean cleave_evaluate_saves (const CleaveCall *call, gint64 freed);
-/* Computes the results of a node for which cleave_evaluate_can() holds. The results share the bytes
- * of operand 0 if they are slices or reshapes of it; otherwise the reference kernel computes them.
- * Returns an array of CleaveTensor (transfer full), or NULL and the error if there is no memory. */
+/* Computes the results of a node for which cleave_evaluate_can() returns TRUE. The results share
+ * the bytes of operand 0 if they are slices or reshapes of it; otherwise the reference kernel
+ * computes them. Returns an array of CleaveTensor (transfer full), or NULL and the error if there
+ * is no memory. */
 GPtrArray *cleave_evaluate (const CleaveNode *node, GError **error);
 /* Returns the estimated work of cleave_evaluate() in steps; 0 if all results are slices or reshapes
  * of operand 0, which need no computation. */

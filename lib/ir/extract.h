@@ -9,11 +9,12 @@
 #include <cleave/cleave-graph.h>
 
 /* Returns the value of the new graph that takes the place of `value` of the old graph. `data` is
- * the `data` that the caller of the functions below passes. */
+ * the argument `data` of cleave_extract_node() or cleave_extract_ends(). */
 typedef CleaveResult *(*CleaveMapValue) (gpointer data, CleaveResult *value);
 
 /* Adds to `graph` a copy of `node`, a node of another graph, with the names of its results. Calls
- * `map` for each operand of `node`. The copy lacks the operands that `node` lacks. */
+ * `map` for each operand of `node`. An operand that is absent in `node` is also absent in the
+ * copy. */
 CleaveNode *
 cleave_extract_node (CleaveGraph *graph, const CleaveNode *node, CleaveMapValue map, gpointer data);
 /* Gives `graph` the inputs, the outputs and the flag keeps_order of `from`. `map` returns the value

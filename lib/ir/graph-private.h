@@ -88,9 +88,9 @@ typedef struct
   char *name;
 } CleaveOutput;
 
-/* Sets the origin of a graph, an atomic rc box, and takes ownership. */
+/* Sets the origin of a graph, an atomic rc box, and takes ownership of the origin. */
 void cleave_graph_set_origin (CleaveGraph *graph, gpointer origin, GDestroyNotify clear);
-/* Sets the table `shared_names` of a graph, and takes ownership. */
+/* Sets the table `shared_names` of a graph, and takes ownership of the table. */
 void cleave_graph_set_shared_names (CleaveGraph *graph, GHashTable *names);
 /* Adds the path of a file that the graph was read from. */
 void cleave_graph_add_file (CleaveGraph *graph, const char *path);

@@ -3,7 +3,7 @@
 
 /* A binary heap of guint in a GArray, the smallest number on top. topology.c keeps the ids of ready
  * nodes in a heap. lib/runtime/plan/list-schedule.c keeps the priorities of ready steps in a heap:
- * the smallest runs first. */
+ * the step with the smallest number runs first. */
 
 #include <glib.h>
 

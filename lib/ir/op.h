@@ -169,7 +169,7 @@ typedef enum {
   CLEAVE_KERNEL_LAYER_NORM,
   CLEAVE_KERNEL_INSTANCE_NORM,
   CLEAVE_KERNEL_LRN,
-  CLEAVE_KERNEL_NEAREST, /* Resize by the nearest element */
+  CLEAVE_KERNEL_NEAREST, /* Resize with the mode nearest */
   CLEAVE_KERNEL_REDUCE,
   CLEAVE_KERNEL_ARG,
   CLEAVE_KERNEL_CHOOSE, /* Where, and comparisons, whose results are bools */
@@ -252,8 +252,8 @@ struct _CleaveOp
                       const CleaveChunk *chunk,
                       gpointer attrs,
                       GString *why);
-  /* Sets how to cut the op into chunks that depend on each other. Returns FALSE if this call cannot
-   * be cut this way. NULL: no call can be cut. */
+  /* Fills `sequence`: how to cut the op into chunks that depend on each other. Returns FALSE if
+   * this call cannot be cut this way. NULL: no call can be cut. */
   gboolean (*sequence) (const CleaveCall *call, CleaveSequence *sequence);
   /* Returns the names of the dimensions of result 0, such as "NCHW". NULL: the dimensions have no
    * names. */

@@ -44,11 +44,11 @@ typedef struct
                * view moves together with its base */
   guint last; /* for a base: last position of a node that reads the base or a view of it; n_nodes
                * for an output */
-  guint deadline;    /* for a base: position of the node that overwrites the base, or
-                      * CLEAVE_NEVER */
+  guint deadline;    /* for a base: position of the node that overwrites the base; CLEAVE_NEVER: no
+                      * node does */
   guint whole, part; /* if the value was moved into a join, or is staged and copied into a join:
                       * index of the join's value, and index of the operand */
-  guint copied;      /* the step that copies a staged operand, or CLEAVE_NEVER */
+  guint copied;      /* index of the step that copies a staged operand; CLEAVE_NEVER: none */
   guint ready;       /* index of the step that completes the value; CLEAVE_NEVER: complete before
                       * the run */
 } CleaveAssignment;
@@ -106,8 +106,8 @@ typedef struct
   guint n_nodes, n_values;
   CleaveNode *const *nodes; /* nodes in the order in which they run */
   const guint *position;    /* indexed by node id: position in `nodes` */
-  const guint *done; /* indexed by node id: position after which only joins read the result, or
-                      * CLEAVE_NEVER; NULL if no node has such a position */
+  const guint *done;        /* indexed by node id: position after which only joins read the result;
+                             * CLEAVE_NEVER: there is none. NULL if no node has such a position */
   /* indexed by position: index of the node's first result; n_nodes + 1 entries */
   const guint *first_value;
   const GPtrArray *joins;          /* CleaveNode: all joins, in the order in which they run */
@@ -131,10 +131,10 @@ typedef struct
   gint64 copied_bytes, peak;
   gboolean materializes;    /* whether a view is copied if it would keep a whole value in memory for
                              * a few rows */
-  const gboolean *staged;   /* indexed by value: whether it is staged, that is, stored outside of
-                             * its join until it is copied; NULL: none is */
-  const gboolean *overlaid; /* indexed by position: whether the result overlays an operand; NULL:
-                             * none */
+  const gboolean *staged;   /* indexed by value: whether the value is staged: stored outside of its
+                             * join until it is copied; NULL: no value is staged */
+  const gboolean *overlaid; /* indexed by position: whether the result overlays an operand; NULL: no
+                             * result does */
 } CleaveStorage;
 
 /* Assigns buffers for `order`, which has every node of the graph. Materializes views, stages parts
@@ -170,7 +170,7 @@ cleave_storage_get_peak (const CleaveStorage *storage)
 }
 
 /* Returns an array indexed by position: bytes of all buffers in use while the node runs; 0 for
- * nodes without a step. The caller frees it. */
+ * nodes without a step. The caller frees the array. */
 gint64 *cleave_storage_get_live (const CleaveStorage *storage);
 
 static inline guint

@@ -74,8 +74,8 @@ find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
   return first;
 }
 
-/* Follows a value through the ops that overwrite it, until step `peak` has run or a result is no
- * small part of its join. Returns the index of the last small value: the value to stage. */
+/* Follows a value through the ops that overwrite it, while the result is a small part of its join
+ * and step `peak` has not run. Returns the index of the last small value: the value to stage. */
 static guint
 find_latest (const CleaveStorage *storage, guint value, guint peak)
 {
@@ -109,7 +109,7 @@ typedef struct
 {
   const CleaveStorage *storage;
   guint *next_near_peak; /* indexed by step: this step or the next step with at least NEAR_PEAK of
-                          * the peak in use, or CLEAVE_NEVER */
+                          * the peak in use; CLEAVE_NEVER: no step */
   Wait *waits;           /* indexed by buffer: longest wait of the join that is stored in the
                           * buffer */
   guint *latest; /* indexed by value: the value to stage in place of this value (find_latest());

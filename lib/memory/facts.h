@@ -8,8 +8,8 @@
 
 /* Caches the properties of a graph that buffer assignment needs and that do not depend on the order
  * of nodes: ranges of joins, strides of views, preferred memory orders. The search in ordering.c
- * assigns buffers about ten times in each of about ten orders. With the cache, it computes these
- * properties once. */
+ * assigns buffers about ten times in each of about ten orders. With the cache, the search computes
+ * these properties once. */
 
 /* The ranges of a join's result that its operands fill. */
 typedef struct

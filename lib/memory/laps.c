@@ -80,7 +80,8 @@ get_buffer (const LapSearch *l, guint i)
   return &g_array_index (l->buffers, LapBuffer, i);
 }
 
-/* Appends the bytes of a value that a step reads or writes. `size`: bytes of an element. */
+/* Appends an Access for the bytes of a value that a step reads or writes. `size`: bytes of an
+ * element. */
 
 static void
 add_access (GArray *accesses,

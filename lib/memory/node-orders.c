@@ -303,8 +303,8 @@ count_uses (const CleaveNode *node)
   return n;
 }
 
-/* Notes in all nodes that read a node, also through views, that this operand exists. Adds the
- * readers that wait for no other operand to `ready`. */
+/* Decrements n_missing of all nodes that read a node, directly or through views. Adds the readers
+ * whose operands all exist to `ready`. */
 static void
 note_operand_ready (Eager *eager, CleaveNode *node)
 {

@@ -4,9 +4,9 @@
 #include "../ir/graph-private.h"
 
 /* Combines several candidate orders into one, for the search in ordering.c. Example: two orders run
- * the same first 50 nodes in a different sequence, then the same last 50 nodes. If one has the
- * lower peak in the first half and the other in the second half, the combination takes one half of
- * each. */
+ * the same first 50 nodes in a different sequence, then the same last 50 nodes. If one order has
+ * the lower peak in the first half and the other order in the second half, the combination takes
+ * one half of each order. */
 
 /* An order of all nodes, and the memory in use while each node runs. */
 typedef struct
@@ -20,8 +20,8 @@ typedef struct
 } CleaveOrderCandidate;
 
 /* Combines orders. Cuts all orders at the points where they have run the same set of nodes. Takes
- * the nodes between two cuts from the order with the lowest peak there. The first candidate must be
- * measured.
+ * the nodes between two cuts from the order with the lowest peak between these cuts. The first
+ * candidate must be measured.
  *
  * Returns NULL if one order is best everywhere or the combination has no lower peak. If an order
  * must be measured before that can be decided, returns NULL and sets `*unknown` to this order. In

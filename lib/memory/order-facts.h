@@ -4,8 +4,8 @@
 #include "buffers.h"
 
 /* The properties of one order of nodes, computed once. The search in buffers.c makes several
- * CleaveStorage of one order. They differ in staged operands, copied views and overlays, and share
- * the properties of the order. */
+ * CleaveStorage of one order. These storages differ in staged operands, copied views and overlays,
+ * and share the properties of the order. */
 
 /* Returns an array indexed by node id: position of the node in `order`, which has every node of the
  * graph. */

@@ -3,8 +3,8 @@
 
 #include "buffers.h"
 
-/* The search for the order in which a graph runs with the least memory. It measures candidate
- * orders by buffer assignment (buffers.h) and keeps the best one. Programs
+/* The search for the order in which a graph runs with the least memory. The search measures
+ * candidate orders by buffer assignment (buffers.h) and keeps the best order. Programs
  * (lib/runtime/plan/memory-plan.c) use the order and its buffers; the fit and the partition use its
  * peak. */
 
@@ -15,7 +15,7 @@
 GPtrArray *
 cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GError **error);
 
-/* Returns the order with the lowest peak: one of `orders` or a combination of them
+/* Returns the order with the lowest peak: one of `orders` or a combination of these orders
  * (order-combine.h). Each of `orders` must have all nodes. */
 GPtrArray *cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders);
 /* Returns the order as cleave_order_with_storage() does, for a program of one thread: values that

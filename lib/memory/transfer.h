@@ -14,8 +14,8 @@
  *    Expect ── Receive ── node        the value arrives where its readers expect it
  *
  * Each transfer node also passes a token to the transfer node that was added next. No other node
- * reads the token: it makes the transfer nodes run one by one, in the order in which they were
- * added. */
+ * reads the token. The token makes the transfer nodes run one by one, in the order in which they
+ * were added. */
 
 /* Element type and shape of the token, a value without content that keeps transfer nodes in
  * order. */

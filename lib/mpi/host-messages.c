@@ -167,10 +167,10 @@ read_other (const Description *other, gpointer to, guint64 address, gsize n_byte
   return fetch_parts (other, &here, &there, 1, (gint64) n_bytes);
 }
 
-/* Maps the board and the arena of a peer. Returns FALSE if that is not possible. If the peer is on
- * another host or in a container, a different process of this host may have the peer's pid. So the
- * function compares the key of the board, in memory and in the file: the key proves that the
- * process is the peer. */
+/* Maps the board and the arena of a peer. Returns FALSE on failure. If the peer is on another host
+ * or in a container, a different process of this host may have the peer's pid. So the function
+ * compares the key of the board, in memory and in the file: the key proves that the process is the
+ * peer. */
 static gboolean
 map_peer (CleaveHostMessages *host, Peer *peer)
 {

@@ -7,7 +7,7 @@
  *
  * Element i, in row-major order, is added to lane i % 8; each lane begins with +0. Then lane j + 4
  * is added to lane j, for j = 0 … 3; lane j + 2 to lane j, for j = 0, 1; lane 1 to lane 0. Sums of
- * float64 are float64, all others float32. */
+ * float64 elements are float64; all other sums are float32. */
 
 #include "../ir/layout.h"
 #include "reference.h"

@@ -41,8 +41,8 @@ void cleave_matmul_maps (const CleaveMatmulDims *dims,
 void cleave_matmul_maps_pair (const CleaveCall *call, guint operand, CleaveDimMap *map);
 /* Returns the multiply-adds of a product whose operand 0 is A. */
 gint64 cleave_matmul_macs (const CleaveCall *call);
-/* Sets stride[d] for each dimension d of the result: the step in a stack of matrices, in elements,
- * for one step along d in the result. Returns the step along K. */
+/* Sets stride[d] for each dimension d of the result: the distance, in elements, of two elements of
+ * a stack of matrices that are neighbors along d. Returns the distance of neighbors along K. */
 gint64 cleave_matmul_strides (const CleaveMatmulDims *dims,
                               CleaveMatmulSide side,
                               const CleaveView *stack,

@@ -3,7 +3,8 @@
 
 /* Resize along one dimension: the elements of the operand between which an element of the result is
  * interpolated (its taps), and their weights. The reference kernel, the fast kernels, the bundle
- * and the exporter of pieces (lib/onnx/export/resize-part.c) all take the taps from here.
+ * and the exporter of pieces (lib/onnx/export/resize-part.c) all take the taps from these
+ * functions.
  *
  *   4 -> 8 elements, linear, half_pixel: element 3 is at position 1.25, with taps 1 and 2 */
 

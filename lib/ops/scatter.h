@@ -2,7 +2,7 @@
 #pragma once
 
 /* The reductions of ScatterElements and ScatterND: how an update is combined with an element.
- * scatter.c defines them, and Col2Im adds overlapping blocks with them. */
+ * scatter.c defines them, and Col2Im adds overlapping blocks with these functions. */
 
 #include "../ir/op.h"
 

@@ -23,13 +23,13 @@ CleaveSplitAttrs *cleave_split_make (const CleaveShape *shape,
                                      const gint64 *sizes,
                                      guint n,
                                      GError **error);
-/* Splits into n pieces of `size`; the last one may be smaller. */
+/* Splits into n pieces of `size`; the last piece may be smaller. */
 CleaveSplitAttrs *cleave_split_make_sized (
     const CleaveShape *shape, gint64 axis, gint64 n, gint64 size, GError **error);
 /* Splits into `count` equal pieces. */
 CleaveSplitAttrs *cleave_split_make_equal (
     const CleaveShape *shape, gint64 axis, const char *name, gint64 count, GError **error);
-/* Splits into as many pieces of `size` as needed; the last one may be smaller. */
+/* Splits into as many pieces of `size` as needed; the last piece may be smaller. */
 CleaveSplitAttrs *
 cleave_split_make_of_size (const CleaveShape *shape, gint64 axis, gint64 size, GError **error);
 /* Splits into pieces of the given sizes. One size may be -1: the remainder of the extent. */

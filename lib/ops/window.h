@@ -3,7 +3,7 @@
 
 /* Windows that slide over the spatial dimensions, for convolutions and poolings: their attributes,
  * their number, and the elements that they read. The records of Conv, MaxPool and similar ops infer
- * shapes and maps with them, and their reference kernels find taps.
+ * shapes and maps with these functions, and their reference kernels find taps with them.
  *
  *   kernel 3, stride 2, pad 1: windows begin at elements -1, 1, 3 … of the operand */
 
@@ -16,8 +16,8 @@ typedef struct
   gint64 extent, kernel, stride, dilation, pad_begin, pad_end;
 } CleaveWindow;
 
-/* A stride, dilation, pad or kernel extent is at most this number, so that products of two fit 64
- * bits. */
+/* A stride, dilation, pad or kernel extent is at most this number, so that the product of two such
+ * numbers fits 64 bits. */
 #define CLEAVE_WINDOW_MAX G_MAXINT32
 
 /* Returns the number of elements from the first to the last that a window reads, both included. */

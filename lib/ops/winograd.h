@@ -4,7 +4,7 @@
 /* The transforms of Winograd's algorithm F(2x2, 3x3), which computes a tile of 2x2 elements with 16
  * products instead of 36. Every kernel uses these macros, with float or vectors as `type`, so that
  * all kernels add in the same order: conv-winograd.c and lib/runtime/kernels/gemm/winograd.c. The
- * bundle transforms its weights with them. */
+ * bundle transforms its weights with these macros. */
 
 /* Transforms 4 values of a column or row of a tile of the image in place; `step` is the distance of
  * neighboring values. Apply this macro to each column of the tile, then to each row. */

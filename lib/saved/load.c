@@ -336,7 +336,7 @@ make (const Saved *saved, const CleaveGraph *graph, gboolean trace, GError **err
  * cleave_program_load: (constructor)
  * @path: (type filename): a file that [method@Cleave.Graph.save_program] wrote
  * @model: (type filename) (nullable): the current path of the model from which the program was
- * made; %NULL: its path at that time, checked only if it still exists
+ * made; %NULL: the path at the time of saving, which is checked only if the file still exists
  * @trace: record the time and the thread of each step
  * @graph: (out) (optional) (transfer full): the graph of the program
  * @error: return location for a [struct@GLib.Error]

@@ -20,8 +20,8 @@ typedef struct
 {
   GPtrArray *constants; /* CleaveTensor: the constants, in the order of their index= in the text
                          * of the graph */
-  GPtrArray *tensors;   /* CleaveTensor: the tensors whose bytes are written; each constant is one
-                         * of these tensors or a slice */
+  GPtrArray *tensors;   /* CleaveTensor: the tensors whose bytes are written; each constant is a
+                         * tensor of this list or a slice of one */
   GHashTable *index;    /* maps a tensor to 1 plus its index in `tensors` */
   GPtrArray *blocks;    /* GBytes: the data blocks; each begins at a multiple of
                          * CLEAVE_SAVED_LINE bytes */

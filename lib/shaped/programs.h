@@ -3,7 +3,8 @@
 
 /* A list of compiled programs of one model, limited in number and in bytes. shaped.c keeps the
  * programs of static parts in one list, and dynamic-program.c keeps the programs of dynamic nodes
- * in another. If the list is full, the program that was not used for the longest time is freed. */
+ * in another list. If the list is full, the program that was not used for the longest time is
+ * freed. */
 
 #include <cleave/cleave-shaped.h>
 
@@ -32,7 +33,8 @@ void cleave_programs_clear (CleavePrograms *programs);
 CleaveCompiled *cleave_programs_find (const CleavePrograms *programs,
                                       const CleaveGraph *graph,
                                       gint64 max_elements);
-/* Compiles a graph, takes ownership of it, and adds the program. */
+/* Compiles a graph, takes ownership of it, adds the program to the list, and returns the
+ * program. */
 CleaveCompiled *cleave_programs_add (CleavePrograms *programs, CleaveGraph *graph, GError **error);
 gboolean cleave_programs_contain (const CleavePrograms *programs, const CleaveCompiled *compiled);
 /* Runs a program of the list. Pads the inputs if they are smaller than the inputs of the program.

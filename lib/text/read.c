@@ -352,7 +352,8 @@ cleave_graph_parse (const char *text, const char *folder, GError **error)
  * @path: (type filename): a file
  * @error: return location for a [struct@GLib.Error]
  *
- * Reads a graph from a file as [func@Cleave.Graph.parse] does, with the files beside it.
+ * Reads a graph from a file as [func@Cleave.Graph.parse] does. Files that constants name are in the
+ * folder of @path.
  *
  * Fails as [func@Cleave.Graph.parse] does, and if a file cannot be read.
  *
