@@ -2,7 +2,7 @@
 
 /* Writes the dynamic part of a model after the static part, so that the file has the whole model
  * again. Names do not change in the dynamic part. The values of the static part that dynamic nodes
- * read are outputs of the graph, which also keep their names. */
+ * read are outputs of the graph. They keep their names, too. */
 
 #include "export.h"
 
@@ -87,7 +87,8 @@ name_node (const CleaveOnnxExport *export, Onnx__NodeProto *node, GHashTable *se
   g_hash_table_add (seen, node->name);
 }
 
-/* Replaces the outputs of the graph by the outputs of the model. */
+/* Replaces the outputs in the file, which are the outputs of the graph, by the outputs of the
+ * model. */
 static void
 write_outputs (CleaveOnnxExport *export)
 {

@@ -4,10 +4,10 @@
  * operand that the node reads. In the Cleave graph, an index is a position in the whole operand.
  * The piece reads a range of the whole operand.
  *
- * MaxPool: number the dimensions in the order in which indices count, with the fastest one last. In
- * dimension k, the piece has extent e_k and stride s_k, the whole operand has E_k and S_k, and the
- * piece begins at b_k. An index f of the piece has the coordinate
- * floor (f / s_k) - floor (f / s_(k-1)) * e_k. The index in the whole operand is
+ * MaxPool: number the dimensions in the order in which indices count, with the fastest dimension
+ * last. In dimension k, the piece has extent e_k and stride s_k, the whole operand has E_k and S_k,
+ * and the piece begins at b_k. An index f of the piece has the coordinate floor (f / s_k) - floor
+ * (f / s_(k-1)) * e_k. The index in the whole operand is
  *
  *    f + sum of b_k * S_k + sum of floor (f / s_(k-1)) * (E_k - e_k) * S_k
  *

@@ -308,10 +308,9 @@ replace_string (Onnx__NodeProto *node, const char *name, const char *value)
   add_string (node, name, value);
 }
 
-/* Converts the mode tf_half_pixel_for_nn, which opset 13 lacks, to half_pixel. A position of the
- * old mode is half an element after the position u of half_pixel. So the rounding changes, too:
- * floor (u + 0.5) becomes round_prefer_ceil (u), and round_prefer_floor (u + 0.5) becomes ceil (u).
- */
+/* Converts the mode tf_half_pixel_for_nn, which opset 13 lacks, to half_pixel. If u is a position
+ * of half_pixel, the old mode has the position u + 0.5. So the rounding changes, too: floor (u +
+ * 0.5) becomes round_prefer_ceil (u), and round_prefer_floor (u + 0.5) becomes ceil (u). */
 static gboolean
 convert_positions (Conversion *c, GError **error)
 {

@@ -60,7 +60,7 @@ exclude (const CleaveGraph *graph, GHashTable *bad)
   return changed;
 }
 
-/* Adds to `bad` the outputs of the graph, and each tensor of which a constant is a range. */
+/* Adds to `bad` the outputs of the graph, and each tensor whose ranges are constants. */
 static void
 exclude_shared (const CleaveGraph *graph, GHashTable *bad)
 {

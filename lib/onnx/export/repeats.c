@@ -6,8 +6,8 @@
 
 #include "repeats.h"
 
-/* A Loop has at least this many iterations and saves at least this many nodes. Copies of carried
- * values would take more memory than a smaller Loop saves. */
+/* A Loop has at least MIN_ITERATIONS iterations and saves at least MIN_SAVED nodes. Copies of
+ * carried values would take more memory than a smaller Loop saves. */
 #define MIN_ITERATIONS 3
 #define MIN_SAVED 8
 /* Largest number of periods that the search tries. A plan with a dozen segments has fewer

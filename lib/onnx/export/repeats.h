@@ -50,8 +50,8 @@ typedef struct
 /* The source of an operand of a node in an iteration. */
 typedef struct
 {
-  gboolean is_made; /* TRUE: a result of this or an earlier iteration; FALSE: a value from
-                     * outside */
+  gboolean is_made; /* TRUE: a result of this or an earlier iteration; FALSE: a value from outside
+                     * the repeat */
   guint node;       /* the node that computes the operand, as its position in the period */
   guint result;
   guint lag; /* number of iterations between computing and reading the operand; 0: both are in one
@@ -62,8 +62,7 @@ typedef struct
 typedef struct
 {
   guint node, result;
-  guint lag;      /* largest distance, in iterations, from the iteration that computes the result
-                   * to one that reads it */
+  guint lag;      /* largest number of iterations between computing and reading the result */
   guint first[8]; /* initial values: in iteration i, first[k] stands for the result of iteration i -
                    * k - 1 if that iteration does not exist */
 } CleaveOnnxState;
@@ -88,8 +87,8 @@ typedef struct
 void cleave_onnx_repeat_free (CleaveOnnxRepeat *repeat);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxRepeat, cleave_onnx_repeat_free)
 
-/* Gives numbers to the nodes and values of a file. Returns FALSE, without numbers, if a node
- * contains a graph, as an If does. */
+/* Gives numbers to the nodes and values of a file. Returns FALSE if a node contains a graph, as an
+ * If does; the nodes then have no numbers. */
 gboolean
 cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export, CleaveOnnxOrder order);
 void cleave_onnx_list_clear (CleaveOnnxList *list);
@@ -121,8 +120,8 @@ gboolean cleave_onnx_check_iterations (const CleaveOnnxList *list, CleaveOnnxRep
 /* Checks that nodes outside the repeat read only final states and joined results. Sets the `stacks`
  * of the repeat. */
 gboolean cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat);
-/* Returns the repeats (CleaveOnnxRepeat) that become Loops, ordered by their first nodes. No two of
- * them overlap. */
+/* Returns the repeats (CleaveOnnxRepeat) that become Loops, ordered by their first nodes. No two
+ * repeats overlap. */
 GPtrArray *cleave_onnx_find_repeats (const CleaveOnnxList *list);
 
 /* Writes the Loop of a repeat, and the nodes that join the results of its iterations. */

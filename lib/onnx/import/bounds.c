@@ -43,8 +43,8 @@ bound_unique (const Known *known)
 }
 
 /* Returns the most bytes of the result of NonMaxSuppression. The result has rows of three indices.
- * For each batch and class, it has at most as many rows as there are boxes, or as operand 2 allows.
- */
+ * For each batch and class, the result has at most one row for each box, and at most as many rows
+ * as operand 2 allows. */
 static double
 bound_nms (const Known *known)
 {

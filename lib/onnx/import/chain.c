@@ -71,7 +71,7 @@ cleave_onnx_chain_add_operand (CleaveOnnxImport *import, CleaveOnnxValue *value)
 typedef struct
 {
   CleaveOnnxImport *import;
-  GHashTable *last;   /* maps a name to 1 plus the index of its last reader */
+  GHashTable *last;   /* maps the name of a value to 1 plus the index of its last reader */
   guint node;         /* index of the first node of the file that the run has not read yet */
   GHashTable *index;  /* maps a result (CleaveResult) to 1 plus its index in `outputs` */
   GPtrArray *outputs; /* CleaveTensor: one for each output of the graph */

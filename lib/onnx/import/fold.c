@@ -33,7 +33,8 @@ cleave_onnx_spend (CleaveOnnxImport *import, double work)
 
 /* A search back from a value to the input that it depends on passes at most this many nodes. */
 #define MAX_STEPS 64
-/* An input with at most this many elements may hold a shape; a larger one holds data. */
+/* An input with at most this many elements may hold a shape; an input with more elements holds
+ * data. */
 #define MAX_SHAPE 64
 
 /* Returns the input that a node depends on, if the node depends on one input and the input is small

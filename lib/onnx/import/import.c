@@ -17,7 +17,8 @@
 #include "texts.h"
 
 #define MAX_IR_VERSION 13
-/* key of a metadata entry: opset of the imported model, if it differs from CLEAVE_ONNX_OPSET */
+/* key of the metadata entry with the opset of the imported model, if that opset differs from
+ * CLEAVE_ONNX_OPSET */
 #define OPSET "cleave.opset"
 
 /* The functions below set up, fill and clear the state of an import. */

@@ -41,7 +41,7 @@ typedef struct
   gsize n_nodes, n_bytes;
 } Inliner;
 
-/* One call, while the nodes of its function are copied. */
+/* The state of one call, while the nodes of its function are copied. */
 typedef struct
 {
   Inliner *inliner;
@@ -351,8 +351,8 @@ expand_graph (Inliner *inliner, Onnx__GraphProto *graph, gint64 opset, guint dep
   return good;
 }
 
-/* Adds a node to the list `to`, or, if the node calls a function, the function's nodes. Takes
- * ownership of `node`, even on error. */
+/* Adds a node to the list `to`. If the node calls a function, adds the function's nodes instead.
+ * Takes ownership of `node`, even on error. */
 static gboolean
 expand (Inliner *inliner,
         Onnx__NodeProto *node,
@@ -398,8 +398,8 @@ expand (Inliner *inliner,
   return good;
 }
 
-/* Adds the opsets that a function states for domains other than the default one to the model's
- * opsets. */
+/* Adds to the opsets of the model the opsets that a function states for domains other than the
+ * default domain. */
 static void
 add_opsets (Onnx__ModelProto *model, const Onnx__FunctionProto *function)
 {

@@ -16,8 +16,8 @@
 /* A name may have at most this many bytes, since names become parts of other names and of messages.
  */
 #define MAX_NAME 65536
-/* prefix of the key of a metadata entry: shape of an input in the model, with its free dimensions
- */
+/* prefix of the key of the metadata entry with the shape of an input in the model, including free
+ * dimensions */
 #define FREE_SHAPE "cleave.free-shape."
 
 gboolean

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Values and nodes during the import: makes, looks up, changes and frees them (import.h). */
+/* Makes, looks up, changes and frees values (import.h) and nodes (node.h) during the import. */
 
 #include "node.h"
 #include "chain.h"

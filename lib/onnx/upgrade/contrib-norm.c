@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades activations and normalizations that ONNX Runtime fused with the addition or the lookup
- * before them. */
+/* Upgrades Gelu, QuickGelu and ops that ONNX Runtime fused: a sum or a lookup of embeddings, and an
+ * activation or a normalization of the result. */
 
 #include "contrib.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Functions that upgrades use to add nodes (steps), to make constants, and to read operands and
- * attributes. import.h declares them. */
+ * attributes. import/node.h declares these functions. */
 
 #include "upgrades.h"
 
