@@ -63,8 +63,8 @@ cleave_partition_new_by_count (const CleaveGraph *graph, guint n_parts, GError *
   if (ends == NULL)
     return cleave_fail_null (
         error, CLEAVE_ERROR_OPTION,
-        "the graph has %u nodes that can be in parts: it cannot be cut into %u "
+        "the graph has %u node%s that can be in parts: it cannot be cut into %u "
         "parts; ask for at most %u",
-        row->nodes->len, n_parts, row->nodes->len);
+        row->nodes->len, row->nodes->len == 1 ? "" : "s", n_parts, row->nodes->len);
   return cleave_row_build (row, ends);
 }

@@ -507,10 +507,27 @@ START_TEST (wrong_values_are_refused)
       ck_assert_msg (strstr (error->message, refused[i].message) != NULL, "%s", error->message);
     }
   ck_assert_ptr_null (cleave_partition_new_at (graph, twice, NULL));
-  ck_assert_ptr_null (cleave_partition_new_by_count (graph, 5, NULL)); /* SKIP has 4 nodes */
   ck_assert_ptr_null (cleave_partition_new_by_count (graph, 0, NULL));
   ck_assert_ptr_null (cleave_partition_new_by_count (graph, 1001, NULL));
   ck_assert_ptr_null (cleave_partition_new_by_bytes (graph, 0, NULL));
+}
+END_TEST
+
+START_TEST (errors_count_one_node_and_several)
+{
+  g_autoptr (CleaveGraph) several = parse (SKIP);
+  g_autoptr (CleaveGraph) one =
+      parse ("graph g\n%x = Input : float32 1x4\n%y = Relu %x\noutput %y\n");
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (cleave_partition_new_by_count (several, 5, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
+                       "the graph has 4 nodes that can be in parts: it cannot be cut into 5 parts; "
+                       "ask for at most 4");
+  ck_assert_ptr_null (cleave_partition_new_by_count (one, 2, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
+                       "the graph has 1 node that can be in parts: it cannot be cut into 2 parts; "
+                       "ask for at most 1");
 }
 END_TEST
 
@@ -525,7 +542,7 @@ add_tests (Suite *suite)
       nodes_change_their_part_where_fewer_bytes_then_cross, unused_nodes_are_in_no_part, NULL);
   cleave_add_case (suite, "extract", a_submodel_computes_the_values_of_the_whole,
                    a_submodel_ends_at_the_outputs_that_need_its_beginning, wrong_values_are_refused,
-                   NULL);
+                   errors_count_one_node_and_several, NULL);
 }
 
 CLEAVE_TEST_SUITE ("partition-row", add_tests)
