@@ -216,7 +216,9 @@ network_check (const CleaveBundle *bundle, const char *flags)
 
   cleave_bundle_write (bundle, folder, &error);
   cleave_assert_no_error (error);
-  ck_assert (g_spawn_command_line_sync (command, NULL, NULL, &status, NULL));
+  /* The program has no code of the library, so a sanitizer of the library finds nothing in it. */
+  if (!CLEAVE_SANITIZED)
+    ck_assert (g_spawn_command_line_sync (command, NULL, NULL, &status, NULL));
   remove_folder (folder);
   if (!g_spawn_check_wait_status (status, &error))
     return error->code == 99 ? -1 : error->code;
