@@ -94,7 +94,7 @@ replace (CleaveNode *node, const GPtrArray *values)
  * share its bytes. A node stays if its value would take more than 1 KiB and more memory than the
  * constants that are no longer needed. `QuantizeLinear` and `DequantizeLinear` of constants also
  * stay, since weights are stored in quantized form. The work is at most about the work of reading
- * all constants a few times. When a program is compiled, it computes the nodes that stay once.
+ * all constants a few times. The nodes that stay are computed once, when a program is compiled.
  *
  * Fails with %CLEAVE_ERROR_CYCLE and, if a value does not fit, with %CLEAVE_ERROR_SHAPE.
  *

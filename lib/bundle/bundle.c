@@ -307,7 +307,7 @@ cleave_bundle_new (const CleaveGraph *graph, const CleaveBundleOptions *options,
  * @bundle: a bundle
  * @stats: (out caller-allocates): return location for the figures
  *
- * Returns sizes and counts.
+ * Gets the sizes and counts of a bundle, such as the bytes of its arena.
  *
  * Since: 0.2
  */
@@ -321,7 +321,7 @@ cleave_bundle_get_stats (const CleaveBundle *bundle, CleaveBundleStats *stats)
 /**
  * cleave_bundle_get_memory_bytes:
  * @bundle: a bundle
- * @memory: name of a memory of the options
+ * @memory: name of one of the memories in the options
  *
  * Returns the bytes that the bundle needs in one of several memories.
  *

@@ -146,7 +146,7 @@ set_operands (Rewrite *r,
   return TRUE;
 }
 
-/* Returns whether a reader of result 0 has a rule. */
+/* Returns whether a reader of result 0 can compute with int8 in place of uint8. */
 static gboolean
 has_ruled_reader (const CleaveNode *node)
 {

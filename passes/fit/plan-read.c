@@ -379,8 +379,8 @@ measure (const CleaveFitRewrite *rewrite,
  * Reads a plan and measures it on a graph, without a search. The measured totals replace the totals
  * of the data.
  *
- * Fails with %CLEAVE_ERROR_OPTION if the data does not have this form, if the graph lacks a node of
- * the plan, and if nodes cannot be split as the plan says.
+ * Fails with %CLEAVE_ERROR_OPTION if the data is not a plan, if the graph lacks a node of the plan,
+ * and if nodes cannot be split as the plan says.
  *
  * Returns: (transfer full) (nullable): the plan, or %NULL on error
  *

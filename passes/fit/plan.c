@@ -424,7 +424,7 @@ has_part (const CleaveFitPlan *plan, const gboolean *whole)
 /**
  * cleave_fit_plan_new_without:
  * @plan: a plan
- * @graph: the graph that it was made for
+ * @graph: the graph that the plan was made for
  * @n_segments: number of segments to leave out
  * @segments: (array length=n_segments): indices of the segments to leave out
  * @error: return location for a [struct@GLib.Error]
@@ -612,7 +612,7 @@ apply_and_report (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)
 /**
  * cleave_fit_plan_apply:
  * @plan: a plan
- * @graph: the graph that it was made for, or another with the same nodes
+ * @graph: the graph that the plan was made for, or another with the same nodes
  * @error: return location for a [struct@GLib.Error]
  *
  * Splits the graph by the plan. A segment may contain copies of nodes that the plan adds first.

@@ -42,7 +42,8 @@ get_step (const CleaveStorage *storage, const gint *step, guint index)
   return step[node == NULL ? storage->n_nodes : cleave_storage_position (storage, node)];
 }
 
-/* Returns the buffers (CleaveFitBuffer) of the storage, with the same indices. */
+/* Returns a CleaveFitBuffer for each buffer of the storage, with the index of the buffer in the
+ * storage. */
 static GArray *
 make_buffers (const CleaveTimeline *timeline, const gint *step)
 {

@@ -58,7 +58,7 @@ add_produced (Produced *produced, const CleaveRange *box, guint piece)
 }
 
 /* Sets the covers of a demand: the pieces that together contain the demand, latest first. `first`
- * is the number of covers in use; returns the number afterwards. */
+ * is the number of covers in use before the call; returns the number after the call. */
 static guint
 cover_demand (CleaveCutter *cutter, CleaveDemand *demand, guint first, const Produced *produced)
 {

@@ -151,8 +151,9 @@ add_node (Extract *extract, const CleaveNode *node, GHashTable *inputs)
 }
 
 /* Returns the largest peak in bytes of a parallel subgraph that runs alone, and sets `*most` to the
- * graph of that subgraph. Its inputs are the parts of values that it reads, its outputs the values
- * that other nodes read. Returns the peak of the whole graph if it has no parallel subgraphs. */
+ * graph of that subgraph. The inputs of this graph are the parts of values that the subgraph reads.
+ * The outputs are the values that other nodes read. Returns the peak of the whole graph if it has
+ * no parallel subgraphs. */
 static gint64
 subgraph_peak (const CleaveGraph *graph, CleaveGraph **most)
 {

@@ -233,7 +233,7 @@ cleave_tiling_by_chunk_weights_along (const char *dim, const double *weights, gu
  * and together they cover the result
  * @n_ranges: number of @ranges
  *
- * Cuts into exactly these chunks.
+ * Cuts a result into exactly these chunks.
  *
  * Returns: (transfer full): the tiling
  *
@@ -255,8 +255,8 @@ cleave_tiling_by_slice_ranges (const CleaveRange *ranges, guint n_ranges)
  * cleave_tiling_by_search: (constructor)
  * @dims: (nullable): dimensions that may be cut, such as `H,W`; %NULL for all
  *
- * Cuts into the fewest chunks that meet a constraint, like a split without a tiling. In addition,
- * the caller can set the alignment, the minimum size, and the dimensions that may be cut.
+ * Cuts a result into the fewest chunks that meet a constraint, like a split without a tiling. In
+ * addition, the caller can set the alignment, the minimum size, and the dimensions that may be cut.
  *
  * Returns: (transfer full): the tiling
  *

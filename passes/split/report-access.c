@@ -45,7 +45,7 @@ cleave_split_report_get_n_split (const CleaveSplitReport *report)
  * Gets a node that was split. The report keeps the pieces alive. If a pass such as
  * [func@Cleave.clean_up] removed a piece, the piece belongs to no graph.
  *
- * Returns: (transfer none): its name, op and pieces
+ * Returns: (transfer none): the name, the op and the pieces of the node
  *
  * Since: 0.1
  */
