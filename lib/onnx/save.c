@@ -21,7 +21,8 @@
 /* If there is a second file, the initializers of at least this many bytes go to the second file.
  * Smaller initializers stay in the model. */
 #define MIN_EXTERNAL 1024
-/* alignment of initializers in the second file, in bytes: a page, so that each can be mapped */
+/* alignment of initializers in the second file, in bytes: a page, so that each initializer can be
+ * mapped */
 #define ALIGNMENT 4096
 
 /* An initializer for the second file: its bytes, and its offset in the second file. */

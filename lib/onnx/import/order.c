@@ -11,8 +11,8 @@ typedef struct
   GHashTable *makers;
   GArray *reads;  /* guint: the nodes that compute the operands of node 0, then of node 1, and so
                    * on */
-  GArray *begins; /* guint, indexed by node: index in `reads` of the node's first entry; one more
-                   * element holds the end */
+  GArray *begins; /* guint, indexed by node: index in `reads` of the node's first entry; the last
+                   * element is the length of `reads` */
   GArray *stack;  /* Visit: nodes that wait until the nodes which compute their operands are in
                    * the order */
 } Reads;

@@ -81,8 +81,8 @@ push_operands (Merging *merging, const CleaveNode *node, const CleaveRange *plac
     }
 }
 
-/* Lists the parts of a join and of the joins that it absorbs. Returns FALSE if the join absorbs
- * none. */
+/* Lists the parts of a join and of the joins that it absorbs. Returns FALSE if the join absorbs no
+ * join. */
 static gboolean
 list_parts (Merging *merging, const CleaveNode *node)
 {

@@ -2,12 +2,12 @@
 #pragma once
 
 /* Sequences and optional values during the import: lists of tensors (`items` of a CleaveOnnxValue).
- * node-values.c calls the readers of these ops; sequences.c, optionals.c, sequence-map.c and
- * split-to-sequence.c contain them. */
+ * node-values.c calls the functions that read ops of lists. sequences.c, optionals.c,
+ * sequence-map.c and split-to-sequence.c contain these functions. */
 
 #include "import.h"
 
-/* Makes a sequence with these tensors the node's value. Takes ownership of the list. */
+/* Makes a sequence of the tensors `items` the node's value. Takes ownership of `items`. */
 gboolean cleave_onnx_finish_sequence (CleaveOnnxNode *node, GPtrArray *items);
 /* Returns the tensors of operand 0. Returns NULL and the error if operand 0 is not a sequence. */
 GPtrArray *cleave_onnx_get_items (CleaveOnnxNode *node, GError **error);

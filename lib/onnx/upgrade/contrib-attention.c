@@ -77,7 +77,7 @@ slice_projected (CleaveOnnxNode *node,
 }
 
 /* Computes attention on `x`, B×S×(Q, K and V side by side). `widths`: numbers of elements of Q, K
- * and V; NULL: the three are equal. */
+ * and V; NULL: the three numbers are equal. */
 static gboolean
 attend_projected (CleaveOnnxNode *node,
                   CleaveOnnxHeads *heads,

@@ -288,7 +288,7 @@ gather_block_quantized (CleaveOnnxNode *node, GError **error)
   element = cleave_onnx_value_type (scales)->element;
   b.n_rows = cleave_onnx_value_shape (data)->dim[0];
   n = cleave_onnx_value_shape (data)->dim[1] * 8 / b.n_bits;
-  b.n = MIN (b.n, MAX (n, 1)); /* a block has at most the elements of a row */
+  b.n = MIN (b.n, MAX (n, 1)); /* a block has at most as many elements as a row */
   b.n_blocks = (n + b.n - 1) / b.n;
   gathered = b;
   gathered.n_rows = cleave_shape_n_elements (cleave_onnx_value_shape (indices));

@@ -24,8 +24,8 @@ typedef struct
                                   * is ignored */
   CleaveOnnxValue *last;         /* int64, one for each batch element: index of the last valid
                                   * key */
-  CleaveOnnxValue *past;         /* int64, one for each batch element: number of valid keys in
-                                  * the cache; NULL: there are none */
+  CleaveOnnxValue *past;         /* int64, one for each batch element: number of valid keys in the
+                                  * cache; NULL: no key is valid */
   CleaveOnnxValue *rows;         /* index of the row that holds each present key (find_rows());
                                   * NULL: not computed yet */
   CleaveOnnxAttention core;

@@ -150,7 +150,8 @@ pick_state (const Lstm *lstm, guint operand, gint64 d, GError **error)
              : NULL;
 }
 
-/* Computes one time step: replaces h and c, the states before the step, by the states after it. */
+/* Computes one time step: replaces h and c, the states before the step, by the states after the
+ * step. */
 static gboolean
 step (CleaveOnnxNode *node,
       gint64 hidden,
