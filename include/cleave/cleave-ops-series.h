@@ -59,7 +59,7 @@ typedef struct
 
 /**
  * CleaveStftAttrs:
- * @frame_step: samples from the begin of a frame to the begin of the next
+ * @frame_step: samples from the beginning of a frame to the beginning of the next frame
  * @frame_length: samples of a frame; 0 for the length of the window
  * @onesided: return the first half of the spectrum, %TRUE by default; for a complex signal, the
  * result always contains both halves

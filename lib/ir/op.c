@@ -284,7 +284,7 @@ cleave_call_work (const CleaveCall *call)
   return work + each * count_elements (&call->results[0].shape);
 }
 
-/* Check the number of results, the number of operands, and that all required operands are present.
+/* Checks the number of results, the number of operands, and that all required operands are present.
  */
 static gboolean
 check_results (const CleaveCall *call, GError **error)

@@ -266,7 +266,8 @@ struct _CleaveOp
   double (*work) (const CleaveCall *call);
   /* Prints a space and the attributes. NULL: the table of attributes defines the text. */
   void (*print) (gconstpointer attrs, GString *out);
-  /* Parses the text that `print` wrote, without the space, into `attrs`, filled with the defaults.
+  /* Parses the text that `print` wrote, without the space. Writes the attributes to `attrs`, which
+   * already holds the defaults.
    */
   gboolean (*parse) (const char *text, gpointer attrs, GError **error);
   /* Returns the family of fast kernels that serves this call. NULL: the reference kernel. */

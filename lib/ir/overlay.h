@@ -16,6 +16,6 @@
 
 /* Returns whether the kernel of a call can write its result, a single image, over operand
  * `operand`. Sets `rows` to the dimension whose rows are written in order. Sets `shift` to the
- * smallest legal distance from the begin of the result to the begin of the operand, in elements of
- * the operand. */
+ * smallest legal distance from the beginning of the result to the beginning of the operand, in
+ * elements of the operand. */
 gboolean cleave_call_overlay (const CleaveCall *call, guint operand, guint *rows, gint64 *shift);

@@ -119,8 +119,8 @@ cleave_dim_map_window (guint from, gint64 stride, gint64 pad, gint64 window)
   };
 }
 
-/* Returns a map for groups: `block` consecutive elements of the result need the group of `window`
- * elements of the operand with the same group index. */
+/* Returns a map for groups. Group i of the result has `block` consecutive elements; they need group
+ * i of the operand, which has `window` elements. */
 static inline CleaveDimMap
 cleave_dim_map_groups (guint from, gint64 block, gint64 window)
 {

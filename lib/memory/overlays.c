@@ -74,8 +74,8 @@ is_read_twice (const CleaveStorage *storage, const CleaveNode *node, guint opera
   return FALSE;
 }
 
-/* Returns whether the op computes the result row by row from the operand, and the overlay saves
- * memory. */
+/* Sets the shift of an overlay. Returns whether the op computes the result row by row from the
+ * operand, and the overlay saves memory. */
 static gboolean
 find_shift (const CleaveNode *node, guint operand, Overlay *overlay)
 {

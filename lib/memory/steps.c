@@ -226,7 +226,7 @@ is_staged (const CleaveAssignment *assignment)
          assignment->deadline == CLEAVE_NEVER;
 }
 
-/* Returns the end of a dense value, in bytes from the begin of its buffer. */
+/* Returns the end of a dense value, in bytes from the beginning of its buffer. */
 static gint64
 find_end (const CleaveAssignment *assignment)
 {
@@ -235,7 +235,7 @@ find_end (const CleaveAssignment *assignment)
              (gint64) cleave_element_size (assignment->result->type.element);
 }
 
-/* Returns the end of a value with any strides, in bytes from the begin of its buffer. */
+/* Returns the end of a value with any strides, in bytes from the beginning of its buffer. */
 static gint64
 find_reach (const CleaveAssignment *assignment)
 {

@@ -81,7 +81,7 @@ check_channels (const CleaveCall *call, GError **error)
 }
 
 /* Checks the shape of the offsets or of the mask. Each tap of each offset group needs `each`
- * channels, and the spatial extents must be the spatial extents of the result. */
+ * channels, and the spatial extents must equal the spatial extents of the result. */
 static gboolean
 check_places (
     const CleaveCall *call, guint operand, gint64 each, const CleaveShape *y, GError **error)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* TfliteAdd, TfliteSub, TfliteMul, TfliteDiv, TfliteSquaredDifference and TflitePRelu: operators of
- * two operands on integers. Operands are broadcast as in ONNX; all dimensions split anywhere.
+ * two operands on integers. Operands are broadcast as in ONNX; all dimensions can be split
+ * anywhere.
  *
  * TfliteAdd and TfliteSub multiply each operand by 2^left_shift and by a factor, which brings both
  * operands to one scale. Then they add or subtract the operands, and multiply the sum by a factor.

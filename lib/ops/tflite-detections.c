@@ -381,8 +381,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
                                   : detect_fast (a, &s, scores, first, results));
 }
 
-/* Returns the steps of the worst case: all boxes are visited, and each is compared with all
- * selected boxes. */
+/* Returns the number of steps in the worst case: all boxes are visited, and each is compared with
+ * all selected boxes. */
 static double
 work (const CleaveCall *call)
 {

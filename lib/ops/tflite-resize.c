@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TfliteResizeBilinear: RESIZE_BILINEAR on int8 or int16, [N, H, W, C]. All dimensions split
+/* TfliteResizeBilinear: RESIZE_BILINEAR on int8 or int16, [N, H, W, C]. All dimensions can be split
  * anywhere.
  *
  * Element i of the whole result is at the position i * step + shift, in units of 1 / 1024 of an

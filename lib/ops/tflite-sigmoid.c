@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TfliteLogistic and TfliteTanh: LOGISTIC and TANH on int16 (fixed-sigmoid.h). All dimensions split
- * anywhere. On int8, both operators become a TfliteLookup. */
+/* TfliteLogistic and TfliteTanh: LOGISTIC and TANH on int16 (fixed-sigmoid.h). All dimensions can
+ * be split anywhere. On int8, both operators become a TfliteLookup. */
 
 #include "fixed-sigmoid.h"
 #include "reference.h"

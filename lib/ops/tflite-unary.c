@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops on the integers of one operand; all dimensions split anywhere.
+/* Ops on the integers of one operand; all dimensions can be split anywhere.
  *
  * TfliteLookup: y is element x + 128 of a table of 256, or element x if x is uint8. LOGISTIC, TANH,
  * LEAKY_RELU, QUANTIZE and others on int8: the importer computes the table by the rule of the

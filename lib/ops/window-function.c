@@ -137,8 +137,8 @@ infer_mel (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return check_output (a->output_datatype, error);
 }
 
-/* Returns the bin of the spectrum at which triangle i begins. The begins of triangles have equal
- * distances on the mel scale. */
+/* Returns the bin of the spectrum at which triangle i begins. On the mel scale, these bins are
+ * equally far apart. */
 static gint64
 find_edge (const CleaveMelAttrs *a, gint64 i)
 {
