@@ -16,7 +16,7 @@ typedef struct
 } Trial;
 
 /* Returns whether the command exits with 0 for the graph. If the command cannot be run, returns
- * FALSE and stores the error in the trial. */
+ * FALSE and stores the error in `data`. */
 static gboolean
 is_of_interest (const CleaveGraph *graph, const char *passes, gpointer data)
 {

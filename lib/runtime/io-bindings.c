@@ -105,8 +105,8 @@ add_patch (const Finding *f, const CleaveResult *value, gpointer *data)
   g_array_append_val (f->bindings[buffer]->patches, patch);
 }
 
-/* If the task is a row copy, adds patches for its two addresses. The copy reads from the address of
- * `from`, and writes to the address of the result of `node`. */
+/* If the task is a row copy, adds a patch (CleavePatch) for each of its two addresses. The copy
+ * reads from the address of `from`, and writes to the address of the result of `node`. */
 static void
 add_row_patches (const Finding *f,
                  const CleaveResult *from,

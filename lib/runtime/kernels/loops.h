@@ -179,8 +179,7 @@ cleave_line_next (const CleaveLoops *loops, CleaveLine *line)
   return FALSE;
 }
 
-/* Returns whether the lines of view 0 nest: each line ends in memory before the next line
- * begins. */
+/* Returns whether each line of view 0 ends in memory before the next line begins. */
 static inline gboolean
 cleave_loops_nest (const CleaveLoops *loops)
 {
@@ -204,8 +203,9 @@ cleave_loops_end (const CleaveLoops *loops)
   return end;
 }
 
-/* Finds the first line that has elements at or after offset `begin` of view 0. The lines must nest
- * (cleave_loops_nest()). Returns FALSE if there is no such line. */
+/* Finds the first line that has elements at or after offset `begin` of view 0. Each line of view 0
+ * must end before the next line begins (cleave_loops_nest()). Returns FALSE if there is no such
+ * line. */
 static inline gboolean
 cleave_line_find (const CleaveLoops *loops, gint64 begin, CleaveLine *line)
 {
@@ -257,8 +257,8 @@ cleave_loops_run_lines (const CleaveLoops *loops,
     run_line (state, instance, line.offset, loops->length);
 }
 
-/* Computes the elements at offsets [begin, end) of view 0, line by line. The lines must nest
- * (cleave_loops_nest()). */
+/* Computes the elements at offsets [begin, end) of view 0, line by line. Each line of view 0 must
+ * end before the next line begins (cleave_loops_nest()). */
 static inline void
 cleave_loops_run_part (const CleaveLoops *loops,
                        CleaveLineRun run_line,

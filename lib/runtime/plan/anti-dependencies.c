@@ -62,7 +62,7 @@ add_tenure (GArray *tenures, gint64 begin, gint64 end, guint buffer)
     g_array_append_val (tenures, tenure);
 }
 
-/* Returns the index of the first tenure that ends after offset `at`. */
+/* Returns the index of the first tenure (a range of the arena) that ends after offset `at`. */
 static guint
 find_tenure (const GArray *tenures, gint64 at)
 {

@@ -3,7 +3,9 @@
 /* Packs buffers into a given capacity by eviction. A buffer that ends above the capacity moves to
  * the offset where the conflicting buffers are cheapest to evict. The search evicts them, and
  * places them again later. Each eviction raises the price of the buffer that evicts, so that the
- * search does not repeat itself. Each move examines only the conflicts of one buffer. */
+ * search does not repeat itself. A conflict of a buffer is another buffer that must not share
+ * memory with it. Each move examines only the conflicts of one buffer; a visit examines one
+ * conflict. */
 
 #include "arena-evict.h"
 

@@ -14,7 +14,8 @@
  * exceeds the lower bound, the next round of the order first places the buffers that end above the
  * bound. If all orders exceed the bound, eviction (arena-evict.h) tries to pack the smallest arena
  * into fewer bytes. Limits count visits instead of time, so that the result is always the same. A
- * visit examines one conflict of one buffer. */
+ * conflict of a buffer is another buffer that must not share memory with it; a visit examines one
+ * conflict. */
 
 enum { UNPLACED = -1 };
 

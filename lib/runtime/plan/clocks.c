@@ -71,7 +71,8 @@ release_row (CleaveClocks *clocks, guint *row)
   *row = CLEAVE_NO_ROW;
 }
 
-/* Returns a new row that counts one user. Returns CLEAVE_NO_ROW if `max_rows` rows are in use. */
+/* Returns a new row of counts with one user. Returns CLEAVE_NO_ROW if `max_rows` rows are in
+ * use. */
 static guint
 take_row (CleaveClocks *clocks)
 {

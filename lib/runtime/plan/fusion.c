@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the fused consumers of each step (the head). Consumers are steps right after the head on
- * the same thread that wait for no other thread. Consumers go element by element through memory
- * with the layout of the head's result. Each part of that result then passes through all consumers
- * while it is in the cache. The order of operations for each element and all addresses stay the
- * same.
+/* Finds the fused consumers of each step (the head). A head and its consumers form a group.
+ * Consumers are steps right after the head on the same thread that wait for no other thread.
+ * Consumers go element by element through memory with the layout of the head's result. Each part of
+ * that result then passes through all consumers while it is in the cache. The order of operations
+ * for each element and all addresses stay the same.
  *
  * The first consumers may be epilogue ops, which the head's kernel applies in registers. The kernel
  * never stores the intermediate values of an expression pattern, so the steps of the pattern do not

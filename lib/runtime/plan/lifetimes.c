@@ -73,7 +73,7 @@ visit_all (CleaveLifetimes *l, CleaveStepVisit visit)
     }
 }
 
-/* Returns the touches sorted by buffer, in linear time. */
+/* Returns the touches (uses of buffers by steps), sorted by buffer, in linear time. */
 static Touch *
 sort_touches (const GArray *touches, guint n_buffers)
 {
@@ -93,8 +93,8 @@ sort_touches (const GArray *touches, guint n_buffers)
   return sorted;
 }
 
-/* Sets `used` to the last use of each buffer by each thread. Relies on the order of the touches:
- * the steps of one thread have ascending indices in its sequence. */
+/* Sets `used` to the last use of each buffer by each thread. Relies on the order of the touches
+ * (uses of buffers by steps): the steps of one thread have ascending indices in its sequence. */
 static void
 find_used (CleaveLifetimes *l)
 {

@@ -15,8 +15,8 @@ typedef struct
   guint *first_succ, *succs;
   GPtrArray *ready; /* heaps of ranks of ready steps: one for each thread, and a last one for steps
                        that no thread owns */
-  guint *owner;     /* indexed by group: the thread that took the group's first step; n_threads: no
-                       thread yet */
+  guint *owner;     /* indexed by parallel subgraph: the thread that took the first step of the
+                       subgraph; n_threads: no thread yet */
   guint *running;   /* indexed by thread: the step that it runs; G_MAXUINT: none */
   guint *along; /* indexed by thread: the step that should run right after the step that the thread
                    ran last; G_MAXUINT: none */
@@ -66,8 +66,8 @@ get_group (const Simulation *sim, guint step)
   return sim->task->group == NULL ? G_MAXUINT : sim->task->group[step];
 }
 
-/* Pushes a ready step to the heap of the thread that owns its group. A step without a group goes to
- * the heap of `thread`, which made the step ready. */
+/* Pushes a ready step to the heap of the thread that owns the step's parallel subgraph. A step
+ * outside all parallel subgraphs goes to the heap of `thread`, which made the step ready. */
 static void
 push_ready (Simulation *sim, guint step, guint thread)
 {
@@ -152,7 +152,7 @@ finish (Simulation *sim, guint thread)
 }
 
 /* Moves ready steps from the heap without an owner to the heap of the thread that has become the
- * owner of their group. */
+ * owner of their parallel subgraph. */
 static void
 hand_over (Simulation *sim)
 {

@@ -63,7 +63,7 @@ typedef struct
  * step that exists in this list:
  * 1. the step that should run right after the thread's last step (`along`);
  * 2. the smallest ready step of its own: it made the step ready, or it took the first step of the
- *    step's group;
+ * step's parallel subgraph;
  * 3. the smallest ready step that no thread owns;
  * 4. the smallest ready step of the other threads.
  *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Searches for the schedule of a program: makes schedules with smaller and smaller memory budgets,
- * and compares their memory and their estimated time.
+ * and compares their prices. The price of a schedule is its memory times the fourth power of its
+ * estimated time.
  *
  * Over 400 lines: one search, and the prices that the search compares. */
 
@@ -117,8 +118,8 @@ try_budget (Choosing *c, gint64 budget, gboolean in_order, gboolean by_urgency)
   return candidate;
 }
 
-/* Returns the price of a schedule, which the search minimizes: peak times the fourth power of time.
- * 1 % of time is thus worth 4 % of memory. */
+/* Returns the price of a schedule: the peak times the fourth power of the time. 1 % of time is thus
+ * worth 4 % of memory. */
 static double
 find_price (const Candidate *candidate)
 {
@@ -249,8 +250,9 @@ take_arena (CleaveArena *arena, CleaveArena *other)
   *other = (CleaveArena){ 0 };
 }
 
-/* Makes two schedules by urgency. In one, threads prefer steps that they made ready; in the other,
- * they take any ready step. Returns the schedule with the lower price. */
+/* Makes two schedules by critical-path priorities (urgency.h). In one schedule, threads prefer
+ * steps that they made ready; in the other, threads take any ready step. Returns the schedule with
+ * the lower price. */
 static Candidate
 find_urgent (Choosing *c)
 {
@@ -296,8 +298,8 @@ choose_with_arena (Choosing *c, Candidate fastest, CleaveArena *arena)
   return fastest;
 }
 
-/* Makes two schedules: one runs steps in the order of their numbers, the other by urgency. Returns
- * the one with the lower price. */
+/* Makes two schedules: one runs steps in the order of their numbers, the other by critical-path
+ * priorities (urgency.h). Returns the schedule with the lower price. */
 static Candidate
 choose (Choosing *c, CleaveArena *arena)
 {

@@ -264,8 +264,8 @@ fits (const CleaveProduct *product, const Region *region, gint64 m, gint64 n)
                     region->y_line_step >= m && region->y_line_step <= MAX_STEP);
 }
 
-/* Makes LIBXSMM's code for all pieces of a region and panels of m columns. Returns FALSE if LIBXSMM
- * cannot make the code. */
+/* Makes LIBXSMM's code for panels of m columns and all pieces of a region's lines. Returns FALSE if
+ * LIBXSMM cannot make the code. */
 static gboolean
 make_kernels (const CleaveProduct *product, const Region *region, gint64 m, Kernel *kernel)
 {
