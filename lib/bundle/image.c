@@ -37,7 +37,7 @@ cleave_bundle_image (const CleaveResult *value)
   gboolean is_first =
       rank >= 3 && cleave_bundle_has_channels_first (value->node->graph, shape->rank);
   gint spatial = MIN (rank - 2, 2), channel = is_first ? 1 : rank - 1;
-  gint end = is_first ? rank : rank - 1; /* the dimension after the last spatial dimension */
+  gint end = is_first ? rank : rank - 1; /* index after the last spatial dimension */
   CleaveBundleImage image = { .images = 1, .row_dim = -1, .column_dim = -1 };
 
   if (rank == 2)

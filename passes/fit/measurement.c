@@ -148,7 +148,7 @@ apply (const GPtrArray *parts,
   cleave_segment_pieces_note (pieces, graph, CLEAVE_SHARED_PART);
   cleave_share_carried (graph);
   cleave_segment_pieces_note (pieces, graph, CLEAVE_SHARED_PART);
-  if (parts->len > 0) /* without parts, the graph has not changed */
+  if (parts->len > 0) /* without parts, the graph has not changed and keeps its order */
     cleave_segment_pieces_list (pieces, graph, ends);
   return TRUE;
 }

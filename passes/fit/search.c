@@ -239,7 +239,7 @@ measure_least (CleaveFitSearch *search,
       else
         ratio = MAX (ratio, macs / path->macs);
       if (measured == before)
-        return; /* the measurement corrected no estimate */
+        return; /* stop, since the measurement corrected no estimate */
       before = measured;
     }
 }

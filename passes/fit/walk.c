@@ -221,7 +221,7 @@ add_candidate (const CleaveFitState *state, guint begin, gint64 most, GArray *fo
   CleaveFitCandidate candidate;
 
   if (n_bytes - state->walker->largest[begin] >= most)
-    return; /* an overlay saves at most the largest buffer */
+    return; /* even an overlay of the largest buffer does not save enough bytes */
   candidate = (CleaveFitCandidate){
     .begin = begin,
     .end = walk->end,

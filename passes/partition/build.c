@@ -25,9 +25,8 @@ add_node (Builder *builder, CleaveNode *node)
   g_hash_table_add (builder->values, node);
   for (guint i = 0; i < node->n_results; i++)
     {
-      if (g_hash_table_contains (
-              builder->values,
-              &node->results[i])) /* an input of the new graph provides the value */
+      if (g_hash_table_contains (builder->values,
+                                 &node->results[i])) /* the new graph has an input for this value */
         continue;
       g_hash_table_insert (builder->values, &node->results[i], &copy->results[i]);
       if (node->results[i].name != NULL)

@@ -186,7 +186,7 @@ leave_out (Reducer *reducer, Mark mark)
   for (guint size = MAX (reducer->graph->n_nodes / 2, 1); size > 0; size /= 2)
     for (guint begin = 0; begin < reducer->graph->n_nodes;)
       if (try_marks (reducer, mark, begin, size))
-        changed = TRUE; /* the next nodes have moved to this position */
+        changed = TRUE; /* nodes were removed, so the next nodes are now at position `begin` */
       else
         begin += size;
   return changed;

@@ -23,7 +23,7 @@ cleave_window_find_pad (const CleaveNode *node, CleaveLayout layout)
         return NULL;
       pads = pads || a->pads.v[i] > 0;
     }
-  return pads ? pad : NULL; /* fold-views removes a Pad that adds nothing */
+  return pads ? pad : NULL; /* a Pad that adds nothing is left to fold-views */
 }
 
 /* Refuses pads that are as long as a window. A window inside the padding is legal in Cleave, but

@@ -236,7 +236,7 @@ lower_conv (const CleaveNode *node)
   g_autoptr (CleaveTensor) zero = read (node, Y_ZERO);
   gint64 n = cleave_result_get_type (node->operands[W].result)->shape.dim[0];
 
-  if (zero == NULL || node->n_operands > B + 1) /* the weights have zero points */
+  if (zero == NULL || node->n_operands > B + 1) /* refuse weights with zero points */
     return NULL;
   return finish (node, convolve (node, "Conv", &a->conv, 0, n), load (zero, 0), a->min, a->max);
 }

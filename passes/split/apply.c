@@ -281,7 +281,7 @@ cleave_region_apply (CleaveRegion *region)
   cleave_region_build (region, forwarder);
   add_spent (&applier);
   replace_all (&applier);
-  /* the first forwarder remembers nodes that are removed by now */
+  /* use another forwarder from here on, since the first one remembers nodes that are now removed */
   applier.forwarder = final;
   forward_all (&applier);
   spread_all (&applier);

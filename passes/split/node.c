@@ -26,7 +26,7 @@ judge_whole (const CleaveTrial *tried, GArray *roots)
   trial.which = trial.why = NULL;
   is_met = cleave_trial_run (&trial, (const CleaveRoot *) roots->data, roots->len);
   if (trial.is_too_many)
-    return trial.best; /* the caller plans the split next and reports the error */
+    return trial.best; /* too many pieces: the caller reports this error when it plans the split */
   for (guint i = 0; i < roots->len && !is_met; i++)
     {
       CleaveRoot *root = &g_array_index (roots, CleaveRoot, i);

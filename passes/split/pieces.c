@@ -96,7 +96,7 @@ collect_demand_boxes (const CleaveRegion *region,
            end < demand_boxes->len && g_array_index (demand_boxes, CleaveDemandBox, end).k ==
                                           g_array_index (demand_boxes, CleaveDemandBox, i).k;)
         end++;
-      if (end == i + 1) /* there is no box to merge with */
+      if (end == i + 1) /* the chunk has only one box */
         continue;
       boxes = merge_boxes (&g_array_index (demand_boxes, CleaveDemandBox, i), end - i);
       for (guint w = i; w < end; w++)

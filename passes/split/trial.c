@@ -109,7 +109,7 @@ cleave_trial_run (CleaveTrial *trial, const CleaveRoot *roots, guint n_roots)
   if (g_error_matches (wrong, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
     return refuse_too_many (trial, wrong);
   if (region == NULL)
-    return TRUE; /* a cycle, which the original graph has too: the caller will fail */
+    return TRUE; /* the graph has a cycle, so the caller fails */
   cleave_region_apply (region);
   cleave_work_add (trial->work, PER_NODE_TRIED * (gint64) copy->n_nodes);
   peaks = trial->last = cleave_constraint_measure (&trial->limits, copy, why);
