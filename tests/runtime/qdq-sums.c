@@ -133,10 +133,14 @@ try_sums (Net *net, gint8 x, gint64 only)
                     n_bytes);
 }
 
+/* Distance of the seeds that run. With a sanitizer, every fifth seed runs: these seeds still give
+ * all lengths and both kinds of waves. */
+#define STEP (CLEAVE_SANITIZED ? 5 : 1)
+
 static void
 try_weights (gint8 (*weight) (gint64, gint64, gint64), gint64 least_length, gboolean is_product)
 {
-  for (guint32 seed = 0; seed < 60; seed++)
+  for (guint32 seed = 0; seed < 60; seed += STEP)
     {
       Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), FALSE, 0 };
       gint64 length = least_length << seed % 4;
@@ -156,7 +160,7 @@ try_weights (gint8 (*weight) (gint64, gint64, gint64), gint64 least_length, gboo
 
 START_TEST (sums_of_channels_may_rise)
 {
-  for (guint32 seed = 0; seed < 60; seed++)
+  for (guint32 seed = 0; seed < 60; seed += STEP)
     {
       Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), FALSE, 0 };
       gint64 side = 4 << seed % 3; /* a power of two, so each sum returns to its start */
