@@ -90,9 +90,9 @@ cleave_bundle_case_copy_image (const CleaveResult *result,
     }
 }
 
-/* Kinds of random int8 weights. The weights of a convolution decide which code computes it: the
- * code combines two channels, unless a weight of the second is -128 and the first has a negative
- * weight. */
+/* Kinds of random int8 weights. The weights of a convolution decide which code computes it. The
+ * code combines two channels, unless a weight of the second channel is -128 and the first channel
+ * has a negative weight. */
 typedef enum { ANY, NO_LEAST, ALL_LEAST, LEAST_AND_MOST, LEAST_AFTER_POSITIVE, N_WEIGHTS } Weights;
 
 static void
@@ -155,9 +155,9 @@ make_constant (const CleaveNode *node, guint operand, GRand *rand)
   return tensor;
 }
 
-/* Makes operands constant: all except the first. An op that combines A and B sometimes keeps both
- * as inputs. The operands of a join stay inputs, and so do the operands of a node whose first
- * operand is constant. */
+/* Makes all operands constant except the first. An op with the operands A and B, such as MatMul,
+ * sometimes keeps both as inputs. The operands of a join stay inputs, and so do the operands of a
+ * node whose first operand is constant. */
 static void
 fix_operands (CleaveGraph *graph, CleaveNode *node, GRand *rand)
 {

@@ -246,7 +246,7 @@ make_slice (Maker *maker, CleaveResult *x)
   return cleave_graph_add_slice (maker->graph, NULL, x, &attrs, NULL);
 }
 
-/* Splits x in two. Result 0 joins the values that later nodes may read. Returns result 1. */
+/* Splits x in two. Adds result 0 to the values that later nodes may read, and returns result 1. */
 static CleaveResult *
 make_split (Maker *maker, CleaveResult *x)
 {

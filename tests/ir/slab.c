@@ -94,7 +94,7 @@ find_block (gconstpointer item)
   return GUINT_TO_POINTER ((guint) ((guintptr) item >> 13));
 }
 
-/* Frees nine items of ten, so that every block keeps some. */
+/* Frees nine of ten items, so that each block keeps some items in use. */
 START_TEST (free_items_of_all_blocks_are_reused)
 {
   CleaveSlab *slab = cleave_slab_new ();

@@ -188,7 +188,8 @@ START_TEST (rows_that_are_read_again_are_not_overwritten)
 }
 END_TEST
 
-/* An output overlays an input: both take one value of 64 rows and one strip of 4 rows. */
+/* An output overlays an input: together they take the memory of one value of 64 rows and one strip
+ * of 4 rows. */
 START_TEST (an_output_overlays_an_input)
 {
   const gint64 row = 64 * 4;

@@ -84,7 +84,8 @@ run_text (const char *text, const guint *ranks, guint n_nodes)
   "graph g\n%x = Input : float32 1024x1024\n%a = Relu %x\n%b = Neg %x\n%c = MatMul %a, %a\n"       \
   "%d = MatMul %b, %b\n%e = Add %c, %b\n%f = Add %d, %a\n%g = Add %e, %f\noutput %g\n"
 
-/* The bound input has more rows than one call of process_vm_readv() reads, and short rows. */
+/* The slices of the bound input have short rows, and more rows than one call of process_vm_readv()
+ * reads. */
 #define ROWS                                                                                       \
   "graph g\n%x = Input : float32 1x600x8x100\n"                                                    \
   "%a = Slice %x 0:1,0:600,2:6,10:90\n%b = Relu %a\n"                                              \

@@ -274,9 +274,9 @@ START_TEST (cuts_are_where_the_fewest_bytes_cross)
 END_TEST
 
 /* The order of this graph runs all nodes of the chain a before the nodes of the chain b, since a1
- * needs the most memory. In this order, the only cut within the limit of the second part hands over
- * the 4096 bytes of a3. Another order runs b1 and b2 before a3, and hands over only a2 and b2: 512
- * + 256 bytes. */
+ * needs the most memory. In this order, only a cut after a3 keeps the second part within its limit
+ * of bytes, and hands over the 4096 bytes of a3. Another order runs b1 and b2 before a3, and hands
+ * over only a2 and b2: 512 + 256 bytes. */
 #define TWO_CHAINS                                                                                 \
   "graph g\n%x = Input : float32 1x16x8x8\n%w1 = Constant seed=1 : float32 32x16x3x3\n"            \
   "%w2 = Constant seed=2 : float32 2x32x3x3\n%w3 = Constant seed=3 : float32 16x2x3x3\n"           \

@@ -38,7 +38,7 @@ class FirstSteps(command.CommandTest):
             for more in (('-o', 'o.onnx'), ('--dry-run',), ('--json',), ('--dot-after', 'o.dot'), ('--save-json', 'o.json')):
                 self.assertNotIn('written', self.good(*args, *more))
 
-    # The advice is a command that can be run as it is printed.
+    # The command `memory` gives advice: a command that can be run as it is printed.
     def test_the_advice_of_memory_is_a_command(self):
         free = model([node('Relu', ['x'], ['a'], 'a'), node('Exp', ['a'], ['y'], 'y')], [value_info('x', ['n', 64])], [value_info('y', ['n', 64])])
         self.write("it's free.onnx", free)

@@ -43,7 +43,7 @@ START_TEST (segments_may_stay_whole)
   ck_assert_str_eq (cleave_fit_plan_get_segment (rest, 0)->nodes[0],
                     cleave_fit_plan_get_segment (plan, 0)->nodes[0]);
   assert_holds (graph, rest, cleave_fit_plan_get_totals (rest)->arena_after, 1);
-  /* the segments that both plans have stay valid in `rest` */
+  /* `rest` keeps the segments that both plans have, although the other plan is freed */
   cleave_fit_plan_unref (g_steal_pointer (&plan));
   ck_assert_ptr_nonnull (
       cleave_graph_find_node (graph, cleave_fit_plan_get_segment (rest, 0)->ends[0]));
@@ -400,8 +400,8 @@ sum_after (const char *passes)
   return g_compute_checksum_for_string (G_CHECKSUM_SHA256, text, -1);
 }
 
-/* Returns sum_after() for a budget of one byte less than the residual chain needs with its input.
- * `option`: another option of the pass. */
+/* Returns sum_after() of the pass `fit` with another option, `option`. The budget is one byte less
+ * than the least arena of the residual chain, which has the input too. */
 static char *
 sum_below_least (const char *option)
 {

@@ -94,8 +94,8 @@ START_TEST (a_value_may_have_an_axis_twice)
 }
 END_TEST
 
-/* Each dimension is listed once: first the dimensions with a halo from the outermost inwards, then
- * the other dimensions from the second-last outwards, then the last dimension. */
+/* The search lists each dimension once: first the dimensions with a halo from the outermost
+ * inwards, then the other dimensions from the second-last outwards, then the last dimension. */
 START_TEST (axes_with_a_halo_come_first)
 {
   static const gint want[] = { 2, 3, 1, 0 };

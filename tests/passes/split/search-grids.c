@@ -5,8 +5,8 @@
 #include "random-ops.h"
 #include "test.h"
 
-/* The search finds the smallest split that meets a constraint: each test compares it with plans of
- * all grids. search.c has graphs whose result is known. */
+/* The search finds the smallest split that meets a constraint. Each test compares the split that
+ * the search finds with plans of all grids. search.c tests graphs whose smallest split is known. */
 
 static CleaveGraph *
 small_conv (gint64 group)

@@ -128,8 +128,9 @@ assert_cases (const TextCase *cases, guint n)
     }
 }
 
-/* With two rows, or with two directions of few sequences, each piece would read all weights for
- * half of the rows, so the weights are cut. With enough rows, and for images, the batch is cut. */
+/* With two rows, or with few sequences in two directions, pieces of rows would each read all
+ * weights for little work. So the weights are cut. With enough rows, and for images, the batch is
+ * cut. */
 START_TEST (with_few_rows_the_weights_are_cut)
 {
   static const TextCase cases[] = {

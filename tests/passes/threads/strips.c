@@ -181,8 +181,8 @@ START_TEST (a_batch_is_cut_into_images)
 }
 END_TEST
 
-/* The strips of the last values, of 2.6 MB, include the nodes back to the 2 x 2 patches, and no
- * earlier nodes. */
+/* The graph has products on patches of 2 x 2, and after them values of 2.6 MB. The strips of these
+ * values do not include the products, which are cut separately. */
 START_TEST (nodes_beyond_the_strips_are_cut_separately)
 {
   g_autoptr (CleaveGraph) graph =

@@ -225,7 +225,7 @@ START_TEST (reference_bits_of_long_lines) { each_level (try_long_lines); }
 END_TEST
 
 /* The first position of a piece is exactly on an element. The first tap of the next position is
- * before the piece. Taps outside are left out, so two taps remain. */
+ * before the piece. Taps outside of the operand are left out, so two taps remain. */
 START_TEST (reference_bits_where_taps_go_back)
 {
   const CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_CUBIC,

@@ -2,7 +2,7 @@
 #pragma once
 
 /* The tests of word-vector.h, the vectors of 16-bit integers. vector-operations.c calls
- * this function in its program, once for each level of the processor. */
+ * cleave_test_words() in its program, once for each level of the processor. */
 
 #include <glib.h>
 
