@@ -98,7 +98,7 @@ typedef struct
  * @multiplier: multiplier of the sum
  * @shift: shift of the sum
  *
- * Attributes of TfliteSum, which is also a mean.
+ * Attributes of TfliteSum, which computes sums and means.
  */
 typedef struct
 {

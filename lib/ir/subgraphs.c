@@ -468,7 +468,8 @@ find_common_user (const CleaveNode *node, const guint *subgraph)
   return common;
 }
 
-/* Assigns each view or join that was removed to the subgraph that contains all its users. */
+/* Assigns the views and joins that were removed: each to the subgraph that contains all its
+ * users. */
 static void
 place_views (const Analysis *a, guint *subgraph)
 {

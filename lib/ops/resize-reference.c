@@ -26,8 +26,8 @@ typedef struct
   gint64 n, to, to_stride, from_stride;
 } Row;
 
-/* Returns the offset in x of the first tap in each outer dimension. Sets `outside` to whether the
- * row is outside of the region of tf_crop_and_resize. */
+/* Returns the offset in x of the element at the first tap of each outer dimension. Sets `outside`
+ * to whether the row is outside of the region of tf_crop_and_resize. */
 static gint64
 find_row (const Row *row, gboolean *outside)
 {
