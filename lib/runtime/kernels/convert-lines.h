@@ -45,7 +45,7 @@ struct _Convert
   CleaveTfliteLines tflite;
   CleaveLoops loops; /* loops over views of y, x and, if present, scale and zero point */
   CleaveLoops parts; /* loops over the views of `loops`, with lines along the innermost dimension of
-                        y; compute y part by part */
+                        y; used to compute y part by part */
   CleaveLoops rows;  /* loops with one line for a group of short lines of equal length: the line
                         contains the first element of each short line */
   gint64 n_of_row;   /* number of elements of each short line that `rows` combines; 0: `rows` is

@@ -9,7 +9,7 @@
  * element of the result. */
 
 /* Smallest number of contiguous elements of a row for which the lanes of a vector hold elements of
- * one row. With fewer elements, each lane holds an element of its own row. */
+ * one row. With fewer elements, the lanes hold elements of different rows. */
 #define CLEAVE_REDUCE_LONG_LINE 16
 /* At most CLEAVE_REDUCE_FEW_ROWS strided rows of at least CLEAVE_REDUCE_LONG_ROW elements are
  * copied into a contiguous buffer, CLEAVE_REDUCE_GATHERED elements at a time. A row of 96,000
