@@ -8,7 +8,7 @@
  *
  * For two parts that follow each other, a minimum cut of the graph says which nodes go to which
  * part. The first nodes of the first part and the last nodes of the second part stay, so that both
- * parts keep about their sizes. */
+ * parts keep about their sizes. All other nodes of both parts are movable. */
 
 #include "row-refine.h"
 

@@ -109,7 +109,7 @@ follows_operand (const CleaveNode *node)
          node->operands[0].result != NULL && !cleave_node_is_fixed (node->operands[0].result->node);
 }
 
-/* Returns the time to send the results of a node that are outputs from `rank` to rank 0. */
+/* Returns the time to send a node's results, if they are outputs, from `rank` to rank 0. */
 static double
 find_time_back (const Placing *p, const CleaveNode *node, guint rank)
 {

@@ -51,7 +51,8 @@ typedef struct
 /* Settings of a list of cuts: which cuts to list, and how many chunks of each cut to check. */
 typedef struct
 {
-  gboolean dominated; /* list dominated cuts, too, since a predicate may prefer them */
+  gboolean
+      dominated; /* list dominated cuts, too, since the predicate of a constraint may prefer them */
   /* largest number of pieces of the node; cuts with more chunks are not listed */
   gint64 max_pieces;
   gboolean exact; /* check every chunk of a cut, not only a sample */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Composes the messages of a search that finds no split. */
+/* Composes the messages of a search that finds no split. A combination is a choice of a cut for
+ * each dimension. */
 
 #include "search-state.h"
 

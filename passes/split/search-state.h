@@ -4,8 +4,9 @@
 #include "cuts.h"
 #include "search.h"
 
-/* The state of a search for one node, its bounds, and its messages if it finds nothing. search.c
- * and search-explain.c share this state. */
+/* The state of a search for one node, its bounds, and its messages if it finds nothing. The search
+ * tries combinations, which choose a cut of each dimension. search.c and search-explain.c share
+ * this state. */
 
 /* A combination: for each dimension, the index `at[d]` of its cut. `n_bytes` is the size of its
  * largest piece. */
