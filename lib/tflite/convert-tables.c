@@ -93,9 +93,9 @@ tanh_of (const CleaveTfliteFunction *f, gint32 x)
   return cleave_fixed_shift_right (cleave_fixed_tanh (x), 31 - 7);
 }
 
-/* Reads the factor that converts x to units of 1 / 12288, for LOGISTIC and TANH on int16. The
- * factor is an integer, so nothing is rounded, if the scale of x is 2^-12, or 2^-11 with a
- * `max_power` of -11 (TANH). */
+/* Reads the factor that converts x to units of 1 / 12288, for LOGISTIC and TANH on int16. If the
+ * scale of x is 2^-12, or 2^-11 for TANH (`max_power` -11), the factor is an integer and nothing is
+ * rounded. */
 static gboolean
 read_sigmoid_16 (const CleaveTfliteScales *s,
                  gint max_power,

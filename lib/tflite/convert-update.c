@@ -31,8 +31,8 @@ take (CleaveTfliteImport *import,
   return cleave_tflite_add_unary (import, "Slice", x, &attrs, error);
 }
 
-/* Reads the position of the update into `starts`. If the update would reach beyond x, moves it
- * inside. */
+/* Reads the position of the update into `starts`. If the update would reach beyond x, moves the
+ * position so that the update lies inside x. */
 static gboolean
 read_starts (CleaveTfliteImport *import, CleaveInts *starts, GError **error)
 {

@@ -31,7 +31,7 @@ typedef struct
 typedef struct
 {
   const CleaveTfliteSubgraph *subgraph;
-  GArray *buffers; /* Buffer: all buffers */
+  GArray *buffers; /* Buffer: the buffers of all tensors */
   gint *of_tensor; /* indexed by tensor: index of its buffer in `buffers`; -1: none */
 } Plan;
 

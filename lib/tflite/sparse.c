@@ -63,7 +63,8 @@ number (const Numbers *numbers, gint64 i)
   return numbers->size == 1 ? value & G_MAXUINT8 : numbers->size == 2 ? value & G_MAXUINT16 : value;
 }
 
-/* Reads a union of vectors of integers. Type 1 has 32 bits, type 2 has 16, and type 3 has 8. */
+/* Reads a union of vectors of integers. Integers of type 1 have 32 bits, of type 2 have 16 bits,
+ * and of type 3 have 8 bits. */
 static gboolean
 read_numbers (const CleaveFlatTable *level, guint type_field, Numbers *numbers, GError **error)
 {

@@ -129,8 +129,8 @@ has_odd_windows (const CleavePoolAttrs *pool)
 }
 
 /* Adds an average pooling of elements that are uint8 in the file and int8 in the graph. A tie is
- * rounded up in uint8, but would be rounded away from 0 in int8. So averages the elements of the
- * file as int16. Returns NULL on error. */
+ * rounded up in uint8, but would be rounded away from 0 in int8. So the function averages the
+ * unsigned elements, as int16. Returns NULL on error. */
 static CleaveResult *
 add_unsigned_average (CleaveTfliteImport *import,
                       CleaveResult *x,

@@ -9,7 +9,7 @@ from ._library import DOMAIN, Cleave, LimitError, fail
 
 try:
     from ._where import COMMAND
-except ImportError:  # the package is used from its sources
+except ImportError:  # the package is not installed: it runs from the source tree
     COMMAND = None
 
 

@@ -169,7 +169,7 @@ def text_of(value):
     return str(value)
 
 
-# The options of `split`.
+# The names of the options of `split`.
 OPTIONS = {'dims', 'num_chunks', 'chunk_size', 'chunk_sizes', 'chunk_weights', 'slice_ranges', 'align', 'min_chunk',
            'small_first', 'max_memory', 'max_subgraph_memory', 'max_schedule_memory', 'max_added_macs', 'max_pieces',
            'search_budget', 'depth', 'halo', 'strips_per_band', 'single_use'}

@@ -19,7 +19,7 @@ if os.path.exists(TABLE):
 else:
     import gi
     if TYPELIBS is not None and os.path.exists(os.path.join(TYPELIBS, 'Cleave-0.1.typelib')):
-        # Typelibs in a prefix such as /usr/local are not found by default.
+        # By default, GLib does not find typelibs in a prefix such as /usr/local.
         gi.require_version('GIRepository', '2.0')
         from gi.repository import GIRepository
         GIRepository.Repository.prepend_search_path(TYPELIBS)

@@ -44,8 +44,8 @@ golden_read_tensors (const char *folder, const char *kind, GError **error)
     }
 }
 
-/* Makes a tensor of bfloat16 of a tensor of uint16, since the tests store bfloat16 as uint16. Frees
- * the old tensor. */
+/* Replaces a tensor of uint16 by a tensor of bfloat16 with the same bits, since the tests store
+ * bfloat16 as uint16. Frees the old tensor. */
 static CleaveTensor *
 as_bfloat16 (CleaveTensor *tensor)
 {

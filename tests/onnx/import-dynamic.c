@@ -535,7 +535,8 @@ count_non_zero (CleaveTensor *tensor)
   return n;
 }
 
-/* The seed makes the graph, and decides how it is split. */
+/* A split of the static part keeps the bits of a random graph with a dynamic tail. The seed
+ * determines the graph and the split. */
 START_TEST (random_graphs_with_dynamic_tails_split_with_the_same_bits)
 {
   g_autoptr (CleaveGraph) whole = random_graph ((guint32) _i, 20);

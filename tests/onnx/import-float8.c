@@ -95,8 +95,8 @@ START_TEST (special_bytes_are_nan_and_infinity)
 }
 END_TEST
 
-/* A DequantizeLinear with a scale for each index of an axis. The import computes it, since all
- * operands are constants. */
+/* The import computes a DequantizeLinear of constants, also with a scale for each index of an
+ * axis. */
 START_TEST (dequantize_multiplies_by_the_scale)
 {
   static const float expected[] = { 2, 896, 0x1p-7F, -9 };

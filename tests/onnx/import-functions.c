@@ -128,8 +128,8 @@ START_TEST (attributes_of_a_call_reach_the_nodes)
 }
 END_TEST
 
-/* The default is in field 11 of a function, attribute_proto, which the schema of libonnx-dev lacks.
- */
+/* A call without an attribute has the attribute's default. The default is in field 11 of a
+ * function, attribute_proto, which the schema of libonnx-dev lacks. */
 START_TEST (a_call_without_an_attribute_has_the_default)
 {
   g_autoptr (Model) model = start ();
@@ -164,8 +164,8 @@ START_TEST (a_call_without_an_attribute_has_the_default)
 }
 END_TEST
 
-/* The functions outer (a) = gate (gate (a, a), a), and inner (c, lo) = Clip (c, lo), where lo may
- * be absent. */
+/* A function may call a function, as outer (a) = gate (gate (a, a), a) does. A call may lack an
+ * operand, such as lo in inner (c, lo) = Clip (c, lo). */
 START_TEST (functions_call_functions_and_may_lack_operands)
 {
   g_autoptr (Model) model = start ();
@@ -207,7 +207,8 @@ START_TEST (names_of_a_function_are_its_own)
 }
 END_TEST
 
-/* The body of a Loop of two iterations calls a function. */
+/* A call in the body of a Loop is replaced by the nodes of the function, once for each of the two
+ * iterations. */
 START_TEST (calls_within_inner_graphs_are_inlined)
 {
   g_autoptr (Model) model = start ();

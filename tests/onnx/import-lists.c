@@ -176,7 +176,8 @@ START_TEST (an_optional_value_may_be_absent)
 }
 END_TEST
 
-/* Asserts that a run with these entries of the list fails with the message. */
+/* Asserts that a run fails with the message if the list of input `name` has `n_tensors` tensors and
+ * states the number `n`. */
 static void
 assert_refused (
     const Model *model, const char *name, gint64 n, guint n_tensors, const char *message)

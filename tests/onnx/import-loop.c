@@ -116,8 +116,8 @@ START_TEST (a_loop_without_iterations_gives_empty_results)
 }
 END_TEST
 
-/* The condition that the body computes decides about further iterations. Without a first iteration,
- * it is not evaluated. */
+/* The condition that the body computes decides about further iterations. If the Loop has no first
+ * iteration, that condition is not evaluated. */
 START_TEST (a_computed_condition_counts_only_after_an_iteration)
 {
   g_autoptr (Model) model = model_with_loop ("none yes x", "last y");

@@ -142,7 +142,8 @@ END_TEST
 
 /* The tests below check SequenceMap, values with two names, and optional values. */
 
-/* The body of a SequenceMap adds t to a tensor. Its second output is the tensor without t. */
+/* A SequenceMap reads its body once for each tensor. Output 0 of this body is the sum of the tensor
+ * and t; output 1 is the unchanged tensor. */
 START_TEST (a_map_is_its_body_for_each_tensor)
 {
   g_autoptr (Model) model = start ();

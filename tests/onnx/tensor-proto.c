@@ -409,7 +409,8 @@ START_TEST (external_data_needs_a_folder)
 }
 END_TEST
 
-/* The file of the test is sparse and takes one page on disk. */
+/* The import maps a file of more than 2 GiB. The file of the test is sparse and takes one page on
+ * disk. */
 START_TEST (a_file_of_more_than_2_gib_is_mapped)
 {
   const gint64 end = ((gint64) 1 << 31) + 4096;

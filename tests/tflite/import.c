@@ -242,7 +242,7 @@ START_TEST (errors_name_operator_and_tensor)
 }
 END_TEST
 
-/* An SVDF without its last input has no state. */
+/* The import refuses an SVDF without its last input, which is the state. */
 START_TEST (an_svdf_without_a_state_is_refused)
 {
   static const float scale[1] = { 0.5f };
@@ -265,7 +265,7 @@ START_TEST (an_svdf_without_a_state_is_refused)
 }
 END_TEST
 
-/* int32 with a scale is legal in QUANTIZE, but not in a convolution. */
+/* The import refuses a convolution of int32 with a scale, a type that is legal in QUANTIZE. */
 START_TEST (a_convolution_of_int32_is_refused)
 {
   static const float scale[1] = { 0.5f };

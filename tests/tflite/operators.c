@@ -391,7 +391,8 @@ START_TEST (a_range_of_constants_is_a_constant)
 }
 END_TEST
 
-/* MAX_POOL_2D of int16 with the activation RELU_N1_TO_1, whose bounds are -200 and 200. */
+/* MAX_POOL_2D of int16 clamps its results to the bounds of the activation RELU_N1_TO_1, -200 and
+ * 200. */
 START_TEST (words_are_pooled)
 {
   static const float scale[1] = { 0.005f };
@@ -484,7 +485,7 @@ START_TEST (a_recurrent_layer_has_a_state)
 }
 END_TEST
 
-/* REDUCE_ANY and REDUCE_ALL read the results of comparisons with 0. */
+/* REDUCE_ANY and REDUCE_ALL reduce bools, the results of comparisons with 0. */
 START_TEST (bools_are_reduced)
 {
   static const gint32 axis[1] = { 1 };

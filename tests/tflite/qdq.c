@@ -236,7 +236,8 @@ START_TEST (convolutions_differ_by_one_at_most)
 }
 END_TEST
 
-/* The model has QUANTIZE, DEPTHWISE_CONV_2D, ADD, MEAN, FULLY_CONNECTED and SOFTMAX. */
+/* The pass gives each op of a model of integers a form in ONNX: QUANTIZE, DEPTHWISE_CONV_2D, ADD,
+ * MEAN, FULLY_CONNECTED and SOFTMAX. */
 START_TEST (a_model_of_integers_has_a_form_in_onnx)
 {
   g_autoptr (GPtrArray) files = tflite_file_examples ();

@@ -51,7 +51,8 @@ step_svdf (SvdfModel *m, gint zero, gint64 lowest, const gint8 *x, gint8 *y)
       }
 }
 
-/* Runs the model and the graph side by side. `zero` is the zero point of the state. */
+/* Runs the scalar model and the graph, and compares the results of each run. `zero` is the zero
+ * point of the state. */
 static void
 check_svdf (gint state_type, gint zero)
 {

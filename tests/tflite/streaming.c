@@ -51,7 +51,7 @@ add_tensor (Net *net, TfliteTensor tensor, char *shape)
   return (gint) net->n_tensors++;
 }
 
-/* Adds an activation of [1, rows, 1, channels]. */
+/* Adds a tensor of activations of shape [1, rows, 1, channels]. */
 static gint
 add_value (Net *net, gint rows, gint channels, gint zero)
 {
