@@ -28,7 +28,7 @@ typedef struct
   CleaveModelOptions model;
   char *texts[MAX_SPLIT_OPTIONS]; /* value of each option of the pass; NULL: not given */
   gboolean flags[MAX_SPLIT_OPTIONS];
-  GHashTable *given; /* maps the name of each given option to its text */
+  GHashTable *given; /* maps the name of each given option to its value */
   char **nodes;
   gboolean all, check, as_json, keep_going, dry_run, verbose;
   char *output, *dot_before, *dot_after, *report, *for_threads;

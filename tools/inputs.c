@@ -151,8 +151,8 @@ copy_strings (CleaveTensor *to, CleaveTensor *from, const char *name, GError **e
   return TRUE;
 }
 
-/* Returns the strings with zeros after each, so that the tensor has the input's type. Returns NULL
- * on error. */
+/* Returns the strings with zeros after each string, so that the tensor has the input's type.
+ * Returns NULL on error. */
 static CleaveTensor *
 pad_strings (const CleaveTensorType *want, CleaveTensor *tensor, const char *name, GError **error)
 {

@@ -32,8 +32,7 @@ typedef struct
   CleaveTensorType *types; /* indexed by operand: its type in a tile */
   CleaveTileSource *sources;
   gint64 to; /* byte offset of the result in scratch; -1: the result is the result of the group */
-  gboolean
-      is_fused; /* TRUE: the kernel of the preceding call applies this call as an epilogue op */
+  gboolean is_fused; /* TRUE: an epilogue op that the kernel of the preceding call applies */
   /* the next call of the group as a fused consumer, if that call's `is_fused` is TRUE */
   CleaveFusedConsumer next;
 } CleaveTilePiece;

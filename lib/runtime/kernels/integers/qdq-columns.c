@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes, for each column, the constants that convert its sums to bytes, and its error bounds
- * (qdq.h). */
+/* Computes, for each column of a product, the constants that convert the column's sums to bytes,
+ * and the error bounds of the column (qdq.h). */
 
 #include "qdq.h"
 
