@@ -271,8 +271,8 @@ cleave_dot_layout_get_y (const CleaveDotLayout *layout, guint box)
  * @edge: index of the edge
  * @n_numbers: (out): number of coordinates
  *
- * Gets the route of an edge as a Bézier spline. The first two numbers are x and y of the begin of
- * the route. For each curve, six numbers follow: x and y of two control points and of the end of
+ * Gets the route of an edge as a Bézier spline. The first two numbers are x and y of the beginning
+ * of the route. For each curve, six numbers follow: x and y of two control points and of the end of
  * the curve.
  *
  * Returns: (array length=n_numbers) (transfer none): the coordinates

@@ -72,7 +72,7 @@ check_options (const CleaveOnnxOptions *options, GError **error)
  * @options: (nullable): shapes and values of inputs, for ONNX models only
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a graph of a model. The file is a TensorFlow Lite file if its identifier is `TFL3`
+ * Makes a graph from a model. The file is a TensorFlow Lite file if its identifier is `TFL3`
  * ([func@Cleave.tflite_load]), and a graph as text if its name ends in `.cleave`
  * ([func@Cleave.Graph.load_text]). Any other file is an ONNX model ([func@Cleave.onnx_load]).
  *
@@ -107,11 +107,12 @@ cleave_graph_load (const char *path, const CleaveOnnxOptions *options, GError **
 /**
  * cleave_graph_load_bytes:
  * @bytes: a model: a TensorFlow Lite file or an ONNX model
- * @folder: (nullable): where the external data of an ONNX model is; %NULL: it may have none
+ * @folder: (nullable): where the external data of an ONNX model is; %NULL: the model may have no
+ *   external data
  * @options: (nullable): shapes and values of inputs, for ONNX models only
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a graph of the bytes of a model. Fails as [func@Cleave.Graph.load] does.
+ * Makes a graph from the bytes of a model. Fails as [func@Cleave.Graph.load] does.
  *
  * Returns: (transfer full) (nullable): the graph
  *

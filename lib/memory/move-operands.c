@@ -330,9 +330,10 @@ is_computed_from (const CleaveResult *t, const CleaveResult *x)
   return t == x;
 }
 
-/* Moves an operand that dies into the buffer of the result. If several operands can move, and some
- * are computed from another by element-wise nodes, chooses the first in this chain: its kernel can
- * then fuse all nodes up to `node`. */
+/* Moves an operand that dies into the buffer of the result. Moves the first operand that can move,
+ * unless this operand is computed by element-wise nodes from another operand that can move. Then
+ * moves that other operand: all nodes from it up to `node` write the same buffer, so one kernel can
+ * run them. */
 static void
 move_in_place (CleaveStorage *storage, CleaveNode *node)
 {
