@@ -3,6 +3,7 @@
 /* `cleave bundle`: writes a model as plain C99 for a small device. */
 
 #include "arguments.h"
+#include "bundle-check.h"
 #include "bundle-files.h"
 #include "commands.h"
 #include "dynamic.h"
@@ -119,7 +120,7 @@ read_arguments (int argc, char **argv, Options *o, GError **error)
     { "name", 0, 0, G_OPTION_ARG_STRING, &o->name,
       "set the prefix of files, functions and macros (default: the model's file name)", "NAME" },
     { "check", 0, 0, G_OPTION_ARG_NONE, &o->check,
-      "compile the bundle with cc for this machine, run it, and compare bits", NULL },
+      "compile the bundle with cc for this machine, run it, compare bits, and print sizes", NULL },
     { "verbose", 'v', 0, G_OPTION_ARG_NONE, &o->verbose, "print the loops and their rings", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     CLEAVE_BYTES_OPTION,
@@ -280,11 +281,41 @@ print_memories (const CleaveBundle *bundle, const Options *o, CleaveJson *json)
     cleave_json_end (json);
 }
 
+/* Prints the sizes that a check measured. */
+static void
+print_check (const CleaveBundleCheck *check)
+{
+  puts (check->status == 0   ? "check    same bits as cleave run"
+        : check->status == 1 ? "check    an output differs from that of cleave run"
+                             : "check    the bundle wrote outside of its arena");
+  printf ("compiler %s\n", check->compiler);
+  printf ("stack    %" G_GINT64_FORMAT " bytes of a run, on this machine\n", check->stack_bytes);
+  if (check->code_bytes < 0)
+    puts ("code     unknown: this machine has no program `size` (GNU binutils)");
+  else
+    printf ("code     %" G_GINT64_FORMAT " bytes, on this machine\n"
+            "tables   %" G_GINT64_FORMAT " bytes, on this machine\n",
+            check->code_bytes, check->table_bytes);
+}
+
+static void
+print_json_check (const CleaveBundleCheck *check, CleaveJson *json)
+{
+  cleave_json_bool (json, "equal", check->status == 0);
+  cleave_json_string (json, "compiler", check->compiler);
+  cleave_json_int (json, "stack_bytes", check->stack_bytes);
+  if (check->code_bytes >= 0)
+    {
+      cleave_json_int (json, "code_bytes", check->code_bytes);
+      cleave_json_int (json, "table_bytes", check->table_bytes);
+    }
+}
+
 static void
 print_json (const CleaveBundle *bundle,
             const CleaveBundleStats *stats,
             const Options *o,
-            gboolean is_equal)
+            const CleaveBundleCheck *check)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
 
@@ -299,7 +330,7 @@ print_json (const CleaveBundle *bundle,
     cleave_json_int (json, "state_bytes", stats->state_bytes);
   print_memories (bundle, o, json);
   if (o->check)
-    cleave_json_bool (json, "equal", is_equal);
+    print_json_check (check, json);
   cleave_json_print (json);
 }
 
@@ -314,20 +345,20 @@ print_text (const CleaveBundle *bundle, const CleaveBundleStats *stats, const Op
   print_memories (bundle, o, NULL);
   if (stats->state_bytes > 0)
     printf ("state    %" G_GINT64_FORMAT " bytes, kept from run to run\n", stats->state_bytes);
-  printf ("weights  %s of constants\n", weights);
+  printf ("weights  %" G_GINT64_FORMAT " bytes of constants (%s)\n", stats->weight_bytes, weights);
   printf ("MACs     %" G_GINT64_FORMAT "\n", stats->macs);
   printf ("layers   %u in %u loop%s\n", stats->n_layers, stats->n_segments,
           stats->n_segments == 1 ? "" : "s");
 }
 
 static int
-report (const CleaveBundle *bundle, const Options *o, int status)
+report (const CleaveBundle *bundle, const Options *o, const CleaveBundleCheck *check)
 {
   CleaveBundleStats stats;
 
   cleave_bundle_get_stats (bundle, &stats);
   if (o->as_json)
-    print_json (bundle, &stats, o, status == 0);
+    print_json (bundle, &stats, o, check);
   else
     print_text (bundle, &stats, o);
   if (o->verbose && !o->as_json)
@@ -337,10 +368,8 @@ report (const CleaveBundle *bundle, const Options *o, int status)
       fputs (plan, stdout);
     }
   if (o->check && !o->as_json)
-    puts (status == 0   ? "check    same bits as cleave run"
-          : status == 1 ? "check    an output differs from that of cleave run"
-                        : "check    the bundle wrote outside of its arena");
-  return status == 0 ? CLEAVE_DONE : CLEAVE_NO;
+    print_check (check);
+  return check->status == 0 ? CLEAVE_DONE : CLEAVE_NO;
 }
 
 int
@@ -350,16 +379,19 @@ cleave_cmd_bundle (int argc, char **argv, GError **error)
   g_auto (GStrv) files = parse (argc, argv, &o, error);
   g_autoptr (CleaveBundle) bundle = files == NULL ? NULL : make_bundle (files[0], &o, error);
   g_autoptr (GHashTable) texts = NULL;
-  int status = 0;
+  g_auto (CleaveBundleCheck) check = { 0 };
+  CleaveBundleStats stats;
 
   if (bundle == NULL)
     return CLEAVE_WRONG;
   if (o.folder != NULL || o.check)
     {
+      cleave_bundle_get_stats (bundle, &stats);
       texts = cleave_bundle_dup_files (bundle, error);
-      if (texts == NULL || (o.check && !cleave_bundle_files_check (texts, &status, error)) ||
+      if (texts == NULL ||
+          (o.check && !cleave_bundle_check (texts, stats.weight_bytes, &check, error)) ||
           (o.folder != NULL && !cleave_bundle_files_write (texts, o.folder, error)))
         return CLEAVE_WRONG;
     }
-  return report (bundle, &o, status);
+  return report (bundle, &o, &check);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Writes a C program that runs a bundle on random inputs. It compares the outputs bit for bit with
- * the outputs of a program of the graph. It runs a bundle with states several times. */
+ * the outputs of a program of the graph. It runs a bundle with states several times. If the macro
+ * MEASURE_STACK is defined, the program also prints the bytes of stack that a run needs. */
 
 #include "test-runs.h"
 
@@ -200,6 +201,40 @@ print_each (const CleaveBundle *bundle, const char *text, GString *out)
     }
 }
 
+/* Writes the function that measures the stack of a run. */
+static void
+print_paint (GString *out)
+{
+  g_string_append (
+      out,
+      "#ifdef MEASURE_STACK\n#include <stdint.h>\n#include <stdio.h>\n\n"
+      "#define STACK_MARGIN 256u\n\n"
+      "/* If is_begin is 1, fills MEASURE_STACK bytes of the stack below this call with a "
+      "pattern.\n"
+      " * If it is 0, returns the distance from the last byte that has changed since then. */\n"
+      "#ifdef __GNUC__\n__attribute__ ((noinline))\n#endif\n"
+      "static unsigned long\npaint_stack (int is_begin)\n{\n"
+      "  volatile unsigned char mark = 0x5a;\n"
+      "  const uintptr_t top = (uintptr_t) &mark - STACK_MARGIN, begin = top - MEASURE_STACK;\n"
+      "  uintptr_t at;\n\n"
+      "  for (at = begin; at < top; at++)\n"
+      "    if (is_begin)\n      *(volatile unsigned char *) at = mark;\n"
+      "    else if (*(volatile unsigned char *) at != mark)\n      break;\n"
+      "  return top + STACK_MARGIN - at;\n}\n#endif\n\n");
+}
+
+/* Writes the lines that call the run function. */
+static void
+print_call (const CleaveBundle *bundle, GString *out)
+{
+  g_string_append (out, "#ifdef MEASURE_STACK\n      paint_stack (1);\n#endif\n");
+  g_string_append_printf (out, "      %s_run (", bundle->name);
+  print_each (bundle, "{name}, ", out);
+  g_string_append (out, "&io);\n"
+                        "#ifdef MEASURE_STACK\n      printf (\"stack %lu\\n\", paint_stack (0));\n"
+                        "#endif\n");
+}
+
 static void
 print_program (const CleaveBundle *bundle, GString *out)
 {
@@ -208,6 +243,7 @@ print_program (const CleaveBundle *bundle, GString *out)
               "  double align;\n} {name}_memory;\n\n",
               out);
   print_readers (bundle, out);
+  print_paint (out);
   g_string_append (out,
                    "/* Returns 0, 1 if an output differs, or 2 if bytes around the memory of a "
                    "run were changed. */\nint\nmain (void)\n{\n");
@@ -221,9 +257,8 @@ print_program (const CleaveBundle *bundle, GString *out)
     g_string_append_printf (out, "  %s_reset (state);\n", bundle->name);
   g_string_append (out, "  for (run = 0; run < RUNS; run++)\n    {\n");
   print_set_up (bundle, out);
-  g_string_append_printf (out, "      %s_run (", bundle->name);
-  print_each (bundle, "{name}, ", out);
-  g_string_append (out, "&io);\n      for (i = 0; i < GUARD; i++)\n        if (");
+  print_call (bundle, out);
+  g_string_append (out, "      for (i = 0; i < GUARD; i++)\n        if (");
   print_each (bundle,
               "{name}_memory.bytes[i] != 0xa5 || {name}[{size} + i] != 0xa5\n            || ", out);
   g_string_append (out, "0)\n          return 2;\n");
