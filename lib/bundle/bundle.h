@@ -32,6 +32,8 @@ char *cleave_bundle_make_source (const CleaveBundle *bundle);
 char *cleave_bundle_make_weights (const CleaveBundle *bundle);
 char *cleave_bundle_make_weights_header (const CleaveBundle *bundle);
 char *cleave_bundle_make_kernels (const CleaveBundle *bundle);
+/* Appends a comment with the functions of the C library that the objects of the bundle call. */
+void cleave_bundle_append_libc (const CleaveBundle *bundle, GString *out);
 char *cleave_bundle_make_kernels_header (const CleaveBundle *bundle, const char *file);
 char *cleave_bundle_make_weights_object (const CleaveBundle *bundle);
 /* Returns the text of one C file with all tables, weights and kernels. Only the functions in the

@@ -170,6 +170,7 @@ cleave_bundle_make_header (const CleaveBundle *bundle)
                           "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n"
                           "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
                           bundle->macro, bundle->macro);
+  cleave_bundle_append_libc (bundle, out);
   print_sizes (bundle, out);
   print_ports (bundle, out);
   print_io (bundle, out);

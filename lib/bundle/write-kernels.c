@@ -169,6 +169,33 @@ append_defines (const CleaveBundle *bundle, GString *out)
     g_string_append (out, "\n#define CLEAVE_SEPARATE_WEIGHTS\n");
 }
 
+/* Returns whether a text calls a function. */
+static gboolean
+has_call (const char *text, const char *function)
+{
+  g_autofree char *call = g_strconcat (function, " (", NULL);
+
+  return strstr (text, call) != NULL;
+}
+
+void
+cleave_bundle_append_libc (const CleaveBundle *bundle, GString *out)
+{
+  static const char *const math[] = { "ceilf",  "copysignf", "fabs", "fabsf",
+                                      "floorf", "rintf",     "sqrt", "sqrtf" };
+  g_autoptr (GString) kernels = g_string_new (NULL);
+
+  append_kernels (bundle, kernels);
+  g_string_append (out,
+                   "/* The objects call only these functions of the C library: memcpy, memset");
+  if (has_call (kernels->str, "cleave_fma") || has_call (kernels->str, "cleave_exp_parts"))
+    g_string_append (out, ", fmaf");
+  for (guint i = 0; i < G_N_ELEMENTS (math); i++)
+    if (has_call (kernels->str, math[i]))
+      g_string_append_printf (out, ", %s", math[i]);
+  g_string_append (out, ". */\n\n");
+}
+
 char *
 cleave_bundle_make_kernels (const CleaveBundle *bundle)
 {

@@ -14,8 +14,8 @@ arg_is_better (const CleaveArg *p, const unsigned char *a, const unsigned char *
     {
       const float x = element_load_float (a), best = element_load_float (b);
 
-      if (isnan (x) || isnan (best))
-        return isnan (x) && (!isnan (best) || p->is_last);
+      if (cleave_is_nan (x) || cleave_is_nan (best))
+        return cleave_is_nan (x) && (!cleave_is_nan (best) || p->is_last);
       if (p->is_last && x >= best && x <= best)
         return 1;
       return p->is_min ? x < best : x > best;

@@ -88,6 +88,13 @@ cleave_fma (float a, float b, float c)
 #endif
 }
 
+/* Returns whether a is a NaN. In some C libraries, isnan () calls a function. */
+static inline int
+cleave_is_nan (float a)
+{
+  return a != a;
+}
+
 static inline uint32_t
 cleave_bits (float a)
 {

@@ -15,7 +15,7 @@ cast_float (float a, int32_t type)
                                            : 9223372036854775808.0f;
   const int64_t most = type == CLEAVE_S64 ? INT64_MAX : (int64_t) limit - 1;
 
-  if (isnan (a))
+  if (cleave_is_nan (a))
     return 0;
   if (a >= limit)
     return most;
@@ -39,7 +39,7 @@ cast_element (const CleaveCast *p, const unsigned char *x, unsigned char *y)
       return;
     }
   if (p->to == CLEAVE_TRUTH)
-    value = is_float ? real < 0 || real > 0 || isnan (real) : value != 0;
+    value = is_float ? real < 0 || real > 0 || cleave_is_nan (real) : value != 0;
   else if (is_float)
     value = cast_float (real, p->to);
   memcpy (y, &value, (size_t) element_size (p->to));

@@ -34,7 +34,7 @@ log_f32_of (float a)
   const float p = square * cleave_fma (f, log_f32_polynomial (f), -0.5f);
 
   if (!(a > 0) || a > 3.40282347e+38f)
-    return a < 0 ? NAN : a > 0 || isnan (a) ? a : -INFINITY;
+    return a < 0 ? NAN : a > 0 || cleave_is_nan (a) ? a : -INFINITY;
   return cleave_fma (n, 0.693359375f, f + cleave_fma (n, -2.12194440e-4f, p));
 }
 

@@ -20,7 +20,7 @@ max_pool_f32_of (const CleaveCall *call, CleaveTaps rows, CleaveTaps columns, in
 
       for (int32_t tap = columns.begin; tap < columns.end; tap++)
         {
-          if (is_first || *x > max || isnan (*x))
+          if (is_first || *x > max || cleave_is_nan (*x))
             max = *x;
           is_first = 0;
           x += step;

@@ -22,7 +22,7 @@ cleave_quantize_even_s8 (const CleaveCall *call)
         const int32_t k = p->n == 1 ? 0 : c;
         float value = *from++ / p->scales[k], shifted;
 
-        value = isnan (value) ? 0 : cleave_bound (value, -limit, limit);
+        value = cleave_is_nan (value) ? 0 : cleave_bound (value, -limit, limit);
         shifted = value + magic;
         *y++ = (int8_t) cleave_clamp ((int32_t) (shifted - magic) + p->zeros[k], p->low, p->high);
       }

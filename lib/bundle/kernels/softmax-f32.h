@@ -22,7 +22,7 @@ softmax_f32_max (const float *x, int32_t channels)
   float max = -INFINITY;
 
   for (int32_t c = 0; c < channels; c++)
-    if (x[c] > max || isnan (x[c]))
+    if (x[c] > max || cleave_is_nan (x[c]))
       max = x[c];
   return max;
 }
