@@ -64,15 +64,21 @@ cleave_clamp (int32_t x, int32_t low, int32_t high)
   return x < low ? low : x > high ? high : x;
 }
 
-/* Returns a * b + c, rounded once. The fmaf () of some C libraries rounds twice. If the processor
- * has no instruction for a fused multiply-add, adds the exact product and c in double. Sets the
- * last bit of an inexact sum (rounds to odd), so that the second rounding, to float, is right. */
+#ifdef __FP_FAST_FMAF
+/* Returns a * b + c, rounded once. */
 static inline float
 cleave_fma (float a, float b, float c)
 {
-#ifdef __FP_FAST_FMAF
   return fmaf (a, b, c);
+}
 #else
+/* Returns a * b + c, rounded once, on a processor without an instruction for a fused multiply-add.
+ * The fmaf () of some C libraries rounds twice. So this function adds the exact product and c in
+ * double, and sets the last bit of an inexact sum (rounds to odd). Then the second rounding, to
+ * float, is right. */
+static CLEAVE_APART float
+cleave_fma (float a, float b, float c)
+{
   const double product = (double) a * (double) b, other = (double) c;
   double sum = product + other;
   const double part = sum - product, error = (product - (sum - part)) + (other - part);
@@ -85,8 +91,8 @@ cleave_fma (float a, float b, float c)
       memcpy (&sum, &bits, sizeof sum);
     }
   return (float) sum;
-#endif
 }
+#endif
 
 /* Returns whether a is a NaN. In some C libraries, isnan () calls a function. */
 static inline int

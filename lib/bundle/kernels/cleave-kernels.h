@@ -39,9 +39,10 @@
 #endif
 
 /* Marks a function that must have its own stack frame. If the compiler inlined the function, its
- * variables would occupy the stack while other parts of the caller run. */
+ * variables would occupy the stack while other parts of the caller run. A model may not use a
+ * function of a header. */
 #ifdef __GNUC__
-#define CLEAVE_APART __attribute__ ((noinline))
+#define CLEAVE_APART __attribute__ ((noinline, unused))
 #else
 #define CLEAVE_APART
 #endif
