@@ -52,8 +52,13 @@ gboolean cleave_bundle_is_wide (const CleaveBundle *bundle);
  * without license and includes. `is_static`: whether the arrays are static. */
 void cleave_bundle_append_weights (const CleaveBundle *bundle, gboolean is_static, GString *out);
 void cleave_bundle_append_tables (const CleaveBundle *bundle, GString *out);
-/* Appends the run function. `longest`: number of layers of the longest segment. */
-void cleave_bundle_append_run (const CleaveBundle *bundle, guint longest, GString *out);
+/* Appends the tables of layers, row maps and kernels. `numbers`, indexed by value: number of the
+ * value in the table of values. */
+void cleave_bundle_append_layers (const CleaveBundle *bundle, const guint *numbers, GString *out);
+/* Returns the number of entries in the table of row maps. */
+guint cleave_bundle_count_row_maps (const CleaveBundle *bundle);
+/* Appends the run function. `has_columns`: whether there is a table `columns`. */
+void cleave_bundle_append_run (const CleaveBundle *bundle, gboolean has_columns, GString *out);
 /* Appends the parameters of the run function as C text, such as "void *arena, const NetIo *io". */
 void cleave_bundle_append_parameters (const CleaveBundle *bundle, GString *out);
 /* Appends the plan as a C comment. */

@@ -176,19 +176,18 @@ set_conversion (const CleaveNode *node,
                 const char *kernel,
                 const float *scales,
                 const gint32 *zeros,
-                gint64 n,
-                gboolean is_signed)
+                gint64 n)
 {
-  g_autofree char *fields =
-      g_strdup_printf (".scales = %s, .zeros = %s, .channels = %" G_GINT64_FORMAT
-                       ", .n = %" G_GINT64_FORMAT ", .low = %d, .high = %d",
-                       cleave_bundle_layer_add_array (layer, "float", scales, (gsize) n),
-                       cleave_bundle_layer_add_array (layer, "int32_t", zeros, (gsize) n),
-                       cleave_bundle_image (&node->results[0]).channels, n,
-                       is_signed ? G_MININT8 : 0, is_signed ? G_MAXINT8 : G_MAXUINT8);
+  gint64 channels = cleave_bundle_image (&node->results[0]).channels;
+  g_autofree char *fields = g_strdup_printf (
+      ".scales = %s, .zeros = %s, .channels = %" G_GINT64_FORMAT ", .n = %" G_GINT64_FORMAT,
+      cleave_bundle_layer_add_array (layer, "float", scales, (gsize) n),
+      cleave_bundle_layer_add_array (layer, "int32_t", zeros, (gsize) n), channels, n);
   g_autofree char *function = g_strdup_printf ("cleave_%s", kernel);
 
   g_strdelimit (function, "-", '_');
+  if (MAX (channels, n) > G_MAXUINT16)
+    cleave_bundle_layer_set_wide (layer);
   cleave_bundle_layer_set_kernel (layer, kernel, function);
   cleave_bundle_layer_set_params (layer, "CleaveQuantize", fields);
 }
@@ -203,7 +202,7 @@ describe_quantize (const CleaveNode *node, CleaveBundleLayer *layer, GError **er
   if (a->to != CLEAVE_INT8)
     return cleave_bundle_fail (node, error, "a bundle has no kernel for results of %s",
                                cleave_element_get_name (a->to));
-  set_conversion (node, layer, "quantize-s8", &scale, &zero, 1, TRUE);
+  set_conversion (node, layer, "quantize-s8", &scale, &zero, 1);
   return TRUE;
 }
 
@@ -233,8 +232,7 @@ describe_linear (const CleaveNode *node,
   zeros = g_new (gint32, (gsize) n);
   for (gint64 i = 0; i < n; i++)
     zeros[i] = (gint32) cleave_bundle_integer (node, 2, i);
-  set_conversion (node, layer, kernel, cleave_bundle_constant (node, 1), zeros, n,
-                  bytes == CLEAVE_INT8);
+  set_conversion (node, layer, kernel, cleave_bundle_constant (node, 1), zeros, n);
   return TRUE;
 }
 

@@ -141,8 +141,24 @@ print_reset (const CleaveBundle *bundle, GString *out)
   g_string_append (out, "}\n\n");
 }
 
+/* Returns the number of layers of the longest segment. */
+static guint
+find_longest (const CleaveBundle *bundle)
+{
+  guint longest = 1;
+
+  for (guint i = 0; i < bundle->plan->segments->len; i++)
+    {
+      const CleaveBundleSegment *g =
+          &g_array_index (bundle->plan->segments, CleaveBundleSegment, i);
+
+      longest = MAX (longest, g->end - g->first);
+    }
+  return longest;
+}
+
 void
-cleave_bundle_append_run (const CleaveBundle *bundle, guint longest, GString *out)
+cleave_bundle_append_run (const CleaveBundle *bundle, gboolean has_columns, GString *out)
 {
   gboolean has_rows = print_read_row (bundle, out), has_inputs, has_outputs, reads_io;
   gsize begin;
@@ -151,11 +167,11 @@ cleave_bundle_append_run (const CleaveBundle *bundle, guint longest, GString *ou
   begin = out->len;
   g_string_append_printf (out, "void\n%s_run (", bundle->name);
   cleave_bundle_append_parameters (bundle, out);
-  g_string_append_printf (
-      out,
-      ")\n{\n"
-      "  static const CleaveModel model = { values, layers, segments, row_maps, kernels, %u };\n",
-      bundle->plan->segments->len);
+  g_string_append_printf (out,
+                          ")\n{\n"
+                          "  static const CleaveModel model = { values, layers, segments, %s, "
+                          "row_maps, kernels, %u };\n",
+                          has_columns ? "columns" : "NULL", bundle->plan->segments->len);
   print_arenas (bundle, out);
   has_inputs = print_pointers (bundle, TRUE, out);
   has_outputs = print_pointers (bundle, FALSE, out);
@@ -166,7 +182,7 @@ cleave_bundle_append_run (const CleaveBundle *bundle, guint longest, GString *ou
                           "  run.inputs = %s;\n  run.outputs = %s;\n"
                           "  run.read_row = %s;\n  run.user_data = %s;\n"
                           "  run.states = states;\n  cleave_run (&run);\n",
-                          MAX (longest, 1), reads_io ? "" : "  (void) io;\n",
+                          find_longest (bundle), reads_io ? "" : "  (void) io;\n",
                           has_inputs ? "inputs" : "NULL", has_outputs ? "outputs" : "NULL",
                           has_rows ? "read_row" : "NULL", has_rows ? "(void *) io" : "NULL");
   print_states_out (bundle, out);

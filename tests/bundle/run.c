@@ -133,6 +133,7 @@ static const char *const wide[] = {
   "%y = Conv %x, %w dilations=300\noutput %y\n",
   "%x = Input : float32 1x2x1400\n%y = MaxPool %x kernel_shape=260 strides=270\noutput %y\n",
   "%x = Input : float32 1x3x1x17000\n%y = Neg %x\noutput %y\n",
+  "%x = Input : float32 1x1x256x260\n%y = Neg %x\noutput %y\n", /* arena over 262,140 bytes */
 };
 
 /* Makes a graph that adds up rows 0, 1 ... 259 of an input. The Slice of each row has another

@@ -12,14 +12,14 @@
 static CleaveState *
 state_of (const CleaveRun *run, uint32_t layer)
 {
-  return &run->states[layer - run->segment->first];
+  return &run->states[layer - run->first];
 }
 
 /* Returns whether a layer of the current segment computes the value. */
 static int
 is_inner (const CleaveRun *run, uint32_t value)
 {
-  return value >= run->segment->first && value < run->segment->end;
+  return value >= run->first && value < run->segment->end;
 }
 
 /* Returns the first column that a layer computes (`which` is 0), or the column after the last
@@ -28,11 +28,11 @@ static uint16_t
 column_of (const CleaveRun *run, uint32_t layer, uint32_t which)
 {
   const CleaveSegment *segment = run->segment;
-  const uint32_t n = (uint32_t) (segment->end - segment->first);
+  const uint32_t n = (uint32_t) (segment->end - run->first);
 
-  if (segment->columns == NULL)
-    return which == 0 ? 0 : run->model->values[layer].columns;
-  return segment->columns[2 * (run->band * n + layer - segment->first) + which];
+  if (segment->columns == CLEAVE_NO_COLUMNS)
+    return which == 0 ? 0 : run->model->values[layer].width;
+  return run->model->columns[segment->columns + 2 * (run->band * n + layer - run->first) + which];
 }
 
 /* Returns the bytes of a row of a value in memory. */
@@ -47,7 +47,7 @@ static unsigned char *
 begin_of (const CleaveRun *run, const CleaveValue *value)
 {
   unsigned char *place;
-  uint32_t offset = value->offset;
+  uint32_t offset = (uint32_t) value->offset * CLEAVE_OFFSET_UNIT;
 
   if (value->flags & CLEAVE_IMAGES)
     offset += run->image * (value->rows * row_bytes_of (value));
@@ -106,7 +106,7 @@ find_missing (const CleaveRun *run, uint32_t layer)
   for (int i = 0; i < 2 && l->operands[i] != CLEAVE_NO_VALUE; i++)
     if (is_inner (run, l->operands[i]) &&
         state_of (run, l->operands[i])->made < rows_needed (run,
-                                                            &run->model->row_maps[l->row_maps[i]],
+                                                            &run->model->row_maps[l->row_map + i],
                                                             l->operands[i], next_row (run, layer)))
       return l->operands[i];
   return layer;
@@ -160,9 +160,9 @@ begin_band (CleaveRun *run)
 {
   const CleaveSegment *segment = run->segment;
 
-  for (uint32_t layer = segment->first; layer < segment->end; layer++)
+  for (uint32_t layer = run->first; layer < segment->end; layer++)
     state_of (run, layer)->made = 0;
-  run->target = segment->end;
+  run->target = (uint8_t) (segment->end - run->first);
 }
 
 /* Moves to the next layer with a whole result. Returns 0 if all layers have finished. */
@@ -173,18 +173,19 @@ next_target (CleaveRun *run)
 
   for (;;)
     {
-      while (run->target > run->segment->first)
-        if (!(model->values[--run->target].flags & CLEAVE_RING))
-          {
-            run->layer = run->target;
+      while (run->target > 0)
+        {
+          run->layer = (uint16_t) (run->first + --run->target);
+          if (!(model->values[run->layer].flags & CLEAVE_RING))
             return 1;
-          }
+        }
       if (++run->band == run->segment->bands)
         {
           run->band = 0;
           if (++run->image == run->segment->images)
             {
               run->image = 0;
+              run->first = run->segment->end;
               if (++run->segment == model->segments + model->n_segments)
                 return 0;
             }
@@ -203,8 +204,8 @@ cleave_run_next (CleaveRun *run)
       const uint16_t layer = run->layer;
       uint32_t missing;
 
-      if (run->target == run->segment->end ||
-          state_of (run, run->target)->made >= run->model->values[run->target].rows)
+      if (run->first + run->target == run->segment->end ||
+          run->states[run->target].made >= run->model->values[run->first + run->target].rows)
         {
           if (!next_target (run))
             return NULL;
@@ -214,7 +215,7 @@ cleave_run_next (CleaveRun *run)
       if (missing == layer)
         {
           set_call (run, layer);
-          if (layer != run->target)
+          if (layer != run->first + run->target)
             run->layer = state_of (run, layer)->reader;
           return &run->model->layers[layer];
         }
@@ -232,6 +233,7 @@ cleave_run (CleaveRun *run)
   if (model->n_segments == 0)
     return;
   run->segment = model->segments;
+  run->first = 0;
   run->image = 0;
   run->band = 0;
   begin_band (run);

@@ -12,12 +12,21 @@
 /* The tables have small types. If a number of the model does not fit, the bundle defines
  * CLEAVE_WIDE. */
 #ifdef CLEAVE_WIDE
+typedef uint32_t CleaveOffset;
 typedef uint32_t CleavePixelBytes;
-typedef uint16_t CleaveRowMapIndex;
+typedef uint16_t CleaveIndex;
+#define CLEAVE_NO_COLUMNS 0xffffffffu
+#define CLEAVE_NO_VALUE 0xffffu
 #else
+typedef uint16_t CleaveOffset;
 typedef uint16_t CleavePixelBytes;
-typedef uint8_t CleaveRowMapIndex;
+typedef uint8_t CleaveIndex;
+#define CLEAVE_NO_COLUMNS 0xffffu
+#define CLEAVE_NO_VALUE 0xffu
 #endif
+
+/* Unit of offsets, in bytes. */
+#define CLEAVE_OFFSET_UNIT 4
 
 /* Flags of a value: the memory in which it lies, and the rows and images that this memory holds. */
 enum {
@@ -31,8 +40,9 @@ enum {
 
 typedef struct
 {
-  uint32_t offset; /* offset in bytes in the arena, in the input or in the output */
-  uint16_t rows, columns;
+  CleaveOffset offset; /* offset in the arena, in the input or in the output, in units of
+                        * CLEAVE_OFFSET_UNIT */
+  uint16_t rows;
   uint16_t capacity; /* number of rows in memory */
   uint16_t width;    /* number of columns in memory */
   CleavePixelBytes pixel_bytes;
@@ -51,25 +61,27 @@ typedef struct
 typedef struct
 {
   const void *params;
-  uint16_t operands[2];          /* indices of values; CLEAVE_NO_VALUE: no operand */
-  CleaveRowMapIndex row_maps[2]; /* indexed by operand: index in the table `row_maps` of the
-                                  * model */
+  CleaveIndex operands[2]; /* indices of values; CLEAVE_NO_VALUE: no operand */
+  CleaveIndex row_map;     /* index in the table `row_maps` of the model, for operand 0; the next
+                            * entry is for operand 1 */
   uint8_t kernel; /* index in the table `kernels` of the model; CLEAVE_NO_KERNEL: the caller
                    * supplies the rows */
 } CleaveLayer;
 
-#define CLEAVE_NO_VALUE 0xffffu
 #define CLEAVE_NO_KERNEL 0xffu
 
-/* A segment: layers that run as one loop over rows. */
+/* A segment: layers that run as one loop over rows. Its first layer is the layer after the end of
+ * the previous segment. */
 typedef struct
 {
-  uint16_t first, end; /* layers [first, end) */
+  uint16_t end; /* layer after the last */
   uint16_t images;
+  /* Index in the table `columns` of the model. There, each layer of each band has two entries: its
+   * first column, and the column after its last. CLEAVE_NO_COLUMNS: each layer computes all
+   * columns. */
+  CleaveOffset columns;
   uint8_t bands;
-  uint8_t is_upward;       /* 1: the rows are computed from the last to the first */
-  const uint16_t *columns; /* for each band, for each layer: first column, and column after the
-                            * last; NULL: all columns */
+  uint8_t is_upward; /* 1: the rows are computed from the last to the first */
 } CleaveSegment;
 
 typedef struct
@@ -77,6 +89,7 @@ typedef struct
   const CleaveValue *values; /* the results of all layers first, then inputs and views */
   const CleaveLayer *layers;
   const CleaveSegment *segments;
+  const uint16_t *columns;
   const CleaveRowMap *row_maps;
   const CleaveKernel *kernels;
   uint16_t n_segments;
@@ -102,10 +115,12 @@ typedef struct
   CleaveState *states; /* one entry for each layer of the longest segment */
   /* The fields below are the position of the run: segment, image of the batch, band, and layers. */
   const CleaveSegment *segment;
+  uint16_t first; /* first layer of the segment */
   uint16_t image;
-  uint16_t band;
-  uint16_t target; /* layer whose rows are computed in order, since its result is whole */
-  uint16_t layer;  /* layer that computes the next row */
+  uint16_t layer; /* layer that computes the next row */
+  uint8_t band;
+  uint8_t target; /* layer minus `first`: the layer whose rows are computed in order, since its
+                   * result is whole */
   CleaveCall call;
 } CleaveRun;
 

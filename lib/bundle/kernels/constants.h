@@ -159,9 +159,8 @@ typedef struct
 {
   const float *scales;
   const int32_t *zeros;
-  int32_t channels;
-  int32_t n; /* number of scales and zeros: 1, or `channels` */
-  int32_t low, high;
+  CleaveChannels channels;
+  CleaveChannels n; /* number of scales and zeros: 1, or `channels` */
 } CleaveQuantize;
 
 /* One dimension of a copy: the index in the operand from which each index of the result is

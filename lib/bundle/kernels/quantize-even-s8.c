@@ -24,6 +24,7 @@ cleave_quantize_even_s8 (const CleaveCall *call)
 
         value = cleave_is_nan (value) ? 0 : cleave_bound (value, -limit, limit);
         shifted = value + magic;
-        *y++ = (int8_t) cleave_clamp ((int32_t) (shifted - magic) + p->zeros[k], p->low, p->high);
+        *y++ =
+            (int8_t) cleave_clamp ((int32_t) (shifted - magic) + p->zeros[k], INT8_MIN, INT8_MAX);
       }
 }

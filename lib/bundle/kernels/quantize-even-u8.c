@@ -24,6 +24,6 @@ cleave_quantize_even_u8 (const CleaveCall *call)
 
         value = cleave_is_nan (value) ? 0 : cleave_bound (value, -limit, limit);
         shifted = value + magic;
-        *y++ = (uint8_t) cleave_clamp ((int32_t) (shifted - magic) + p->zeros[k], p->low, p->high);
+        *y++ = (uint8_t) cleave_clamp ((int32_t) (shifted - magic) + p->zeros[k], 0, UINT8_MAX);
       }
 }

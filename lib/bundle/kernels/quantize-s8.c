@@ -32,6 +32,6 @@ cleave_quantize_s8 (const CleaveCall *call)
   int8_t *y = (int8_t *) call->y;
 
   for (int32_t i = (call->end - call->begin) * p->channels; i > 0; i--)
-    *y++ = (int8_t) cleave_clamp (quantize_s8_round (*from++ / p->scales[0]) + p->zeros[0], p->low,
-                                  p->high);
+    *y++ = (int8_t) cleave_clamp (quantize_s8_round (*from++ / p->scales[0]) + p->zeros[0],
+                                  INT8_MIN, INT8_MAX);
 }

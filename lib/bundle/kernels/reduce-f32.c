@@ -9,9 +9,9 @@ static double
 reduce_f32_join (int32_t op, double a, double b)
 {
   if (op == CLEAVE_REDUCE_MAX)
-    return a >= b || cleave_is_nan (a) ? a : b;
+    return a >= b || a != a ? a : b;
   if (op == CLEAVE_REDUCE_MIN)
-    return a <= b || cleave_is_nan (a) ? a : b;
+    return a <= b || a != a ? a : b;
   return op == CLEAVE_REDUCE_PROD ? a * b : a + b;
 }
 
