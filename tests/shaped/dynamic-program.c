@@ -179,8 +179,8 @@ START_TEST (computed_operands_are_inputs_of_a_program)
   for (guint i = 0; i < 6; i++)
     assert_runs (graph, program, i % 2 == 0 ? 300 : 140, i);
   cleave_dynamic_program_get_stats (program, &stats);
-  ck_assert_uint_eq (stats.n_compiled, 2); /* both products and the Softmax are one program, which
-                                              is compiled for two numbers of rows */
+  /* Both products and the Softmax are one program, which is compiled for two numbers of rows. */
+  ck_assert_uint_eq (stats.n_compiled, 2);
 }
 END_TEST
 
@@ -193,9 +193,8 @@ START_TEST (a_program_ends_before_a_node_that_needs_contents)
   for (guint i = 0; i < 4; i++)
     assert_runs (graph, program, i % 2 == 0 ? 300 : 250, i);
   cleave_dynamic_program_get_stats (program, &stats);
-  ck_assert_uint_eq (
-      stats.n_compiled,
-      2); /* a program of the two layers before the NonZero, and a program of the third layer */
+  /* One program has the two layers before the NonZero, and another program has the third layer. */
+  ck_assert_uint_eq (stats.n_compiled, 2);
   ck_assert_uint_eq (stats.n_padded, 4);
 }
 END_TEST
