@@ -64,7 +64,7 @@ cleave_onnx_export_defaults (CleaveOnnxExport *export)
     }
 }
 
-/*
+/**
  * cleave_onnx_list_defaults:
  * @graph: a graph
  * @only_open: whether to list only inputs whose value a caller of a written file may replace
@@ -80,7 +80,8 @@ cleave_onnx_export_defaults (CleaveOnnxExport *export)
  * Returns: (transfer full) (array zero-terminated=1): the names of the inputs, in the order of the
  *   file
  *
- * Since: 0.2 */
+ * Since: 0.2
+ */
 char **
 cleave_onnx_list_defaults (const CleaveGraph *graph, gboolean only_open)
 {

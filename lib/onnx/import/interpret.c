@@ -302,7 +302,7 @@ take_outputs (CleaveOnnxImport *import, const CleaveOnnxDynamic *dynamic, GError
  * cleave_onnx_dynamic_run:
  * @dynamic: the dynamic part of a model
  * @names: (array length=n_values): names of the inputs and the outputs of the static part
- * @values: (array length=n_values): their values
+ * @values: (array length=n_values): a value for each name
  * @n_values: number of values
  * @compute: (nullable) (scope call) (closure data): computes expensive nodes; %NULL: the reference
  *   kernels compute all

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Upgrades Resize before opset 18 and Upsample before opset 10. Also upgrades RoiAlign before opset
- * 16, whose positions differ from opset 16 by half a pixel, as some modes of Resize do. */
+ * 16: positions of opset 16 are shifted by half a pixel. */
 
 #include "upgrades.h"
 
