@@ -34,15 +34,22 @@ NEVER = [
     (['lib/memory', 'lib/dot', 'lib/runtime', 'passes'], r'[!=]= *&cleave_op_', 'nobody asks which op a node is'),
 ]
 
-# Only the files in MAY_NAME_INSTRUCTIONS may name instructions or registers of a processor. Kernels call the operations
-# of the vector headers.
+# Only the files in MAY_NAME_INSTRUCTIONS may name instructions or registers of a processor, in C or in assembly. Kernels
+# call the operations of the vector headers.
 INTRINSICS = (r'\b_mm\d*_\w+|\b__m(128|256|512|mask)\w*|\bv\w+q?_(lane_|n_|high_)?[fsu](8|16|32|64)\b|immintrin|arm_neon|'
-              r'\b__(AVX|SSE|FMA__|F16C|ARM_NEON|ARM_FEATURE)\w*')
+              r'\b__(AVX|SSE|FMA__|F16C|ARM_NEON|ARM_FEATURE)\w*|\b(u?int|float|poly)\d+x\d+(x\d)?_t\b|'
+              r'__builtin_(ia32|aarch64|arm|neon)_\w+|\b(__)?asm(__)?\b( +volatile)? *\( *"[^"]')
 MAY_NAME_INSTRUCTIONS = {
     'lib/ir/copy-rows.c': 'stores that bypass the cache',
     'lib/bundle/write-kernels.c': 'writes C for microcontrollers, with or without dot products of 16-bit integers',
+    'lib/bundle/kernels/depthwise-s8.c': 'dot products of 16-bit integers, for microcontrollers',
+    'lib/bundle/kernels/dot-s8.h': 'dot products of 16-bit integers, for microcontrollers',
+    'lib/bundle/kernels/dot-separate-s8.h': 'dot products of 16-bit integers, for microcontrollers',
+    'lib/bundle/kernels/window-s8.h': 'dot products of 16-bit integers, for microcontrollers',
     'lib/bundle/kernels/cleave-kernels.h': 'C for microcontrollers, which may have dot products of 16-bit integers',
     'lib/ops/elementwise-basics.h': 'tests for an instruction that rounds',
+    'lib/runtime/run.c': 'pauses a waiting thread',
+    'lib/runtime/kernels/in-place.h': 'fused multiply-adds of NEON whose sum stays in its register',
     'lib/runtime/kernels/isa.h': 'names the instruction set of a level',
     'lib/runtime/kernels/vector.h': 'floats',
     'lib/runtime/kernels/vector-compare.h': 'floats',
