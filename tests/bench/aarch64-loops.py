@@ -22,6 +22,7 @@ MACS = {
 PEAK = {
     'fmla': 'fmla v{0}.4s, v30.4s, v31.4s',
     'sdot': 'sdot v{0}.4s, v30.16b, v31.16b',
+    'udot': 'udot v{0}.4s, v30.16b, v31.16b',
     'usdot': 'usdot v{0}.4s, v30.16b, v31.16b',
     'sudot': 'sudot v{0}.4s, v30.16b, v31.4b[0]',
     'smull': 'smull v{0}.4s, v30.4h, v31.4h',
@@ -85,6 +86,7 @@ def main():
     arguments.add_argument('--objdump', default='aarch64-linux-gnu-objdump')
     arguments.add_argument('--cpus', default='cortex-a53,neoverse-n1')
     arguments.add_argument('--top', type=int, default=4, help='loops of each object')
+    arguments.add_argument('--functions', default='', metavar='PATTERN', help='functions whose names match the pattern')
     arguments.add_argument('--at-least', type=float, default=0, metavar='PERCENT', help='the smallest share that passes')
     options = arguments.parse_args()
     cpus = options.cpus.split(',')
@@ -94,7 +96,7 @@ def main():
     for path in options.objects:
         best = {}
         for function, code in read_functions(path, options.objdump).items():
-            for loop in find_loops(code):
+            for loop in find_loops(code) if re.search(options.functions, function) else []:
                 n, name = count_macs(loop)
                 if n > best.get(function, (0,))[0]:
                     best[function] = (n, name, loop)
