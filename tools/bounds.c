@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* The MACs and the peak of the activations of the model with smaller extents. */
+/* The MACs and the peak of the activations of the model for one choice of extents. */
 typedef struct
 {
   char *extents; /* the extents, as a value of the option --shape */

@@ -22,7 +22,8 @@
 /* The demo splits values into this many chunks along H, and into as many along W. */
 #define N_CHUNKS 4
 
-/* Depth of the recursive split: more than the longest path through the stage. */
+/* Depth of the recursive split: more than the longest path to the node
+ * CLEAVE_MOBILENET_STAGE_END. */
 #define DEPTH 1000
 
 typedef struct

@@ -22,8 +22,8 @@
 
 #define N_TICKS 4
 
-/* The vertical axis: the name of its quantity, the value of a plan, and the label of a plan's
- * point. */
+/* The vertical axis. `what`: name of the quantity; `get`: returns the quantity of a plan; `label`:
+ * returns the label of a plan's point. */
 typedef struct
 {
   const char *what;

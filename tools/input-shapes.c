@@ -85,7 +85,8 @@ add_value (GPtrArray *values, char *const *defaults, const char *name, CleaveTen
   g_ptr_array_add (values, value);
 }
 
-/* Adds the values that one --input gives to inputs with default values. */
+/* Adds to `values` the tensors of one --input (`text`) for inputs with default values. `defaults`:
+ * names of these inputs. */
 static gboolean
 add_values (
     GPtrArray *values, char *const *names, char *const *defaults, const char *text, GError **error)

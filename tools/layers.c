@@ -59,7 +59,8 @@ add_reader (Run *run, const char *name)
   g_hash_table_replace (run->n_left, g_strdup (name), GUINT_TO_POINTER (n + 1));
 }
 
-/* Returns the value, and drops it from the table if no other part reads it. */
+/* Returns the value `name`, or NULL if the table has none. Removes the value from the table if no
+ * other part reads it. */
 static CleaveTensor *
 take_value (Run *run, const char *name)
 {
@@ -192,7 +193,8 @@ run_part (Run *run, CleaveGraph *part, CleaveExecution *e, CleaveLayers *layers,
   return TRUE;
 }
 
-/* Cuts the graph, and prepares the values and the results of the run. Frees the graph. */
+/* Cuts the graph into parts, adds the inputs to the table of values, and lists the names of the
+ * outputs in `outputs`. Frees the graph. */
 static gboolean
 prepare (Run *run,
          CleaveGraph *graph,

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* The graph that is built, and the seed of its next weights. If a step fails, its value is NULL;
- * later steps read that NULL and do nothing. */
+/* The graph that is built, and the seed of its random weights. A function that fails returns NULL.
+ * A function that gets a NULL value does nothing and returns NULL. */
 typedef struct
 {
   CleaveGraph *graph;

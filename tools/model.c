@@ -155,7 +155,8 @@ parse_values (char **texts, const GPtrArray *more, GError **error)
   return g_steal_pointer (&values);
 }
 
-/* If an error says that a value or a shape is missing, adds the option that gives it. */
+/* If an error says that a value or a shape is missing, adds to its message the option that sets the
+ * value or shape. */
 static void
 add_option_hint (GError *error)
 {

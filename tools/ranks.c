@@ -138,7 +138,8 @@ prepare_values (const CleaveRankRequest *request,
   return run->inputs != NULL && cleave_execution_prepare (&run->execution, graph, error);
 }
 
-/* Sets the network from the options; measures it if neither bandwidth nor latency is given. */
+/* Sets the network from the options. Measures the network if the options give neither bandwidth nor
+ * latency. */
 static gboolean
 find_network (const CleaveRanksModule *module,
               const CleaveNetworkOptions *options,
@@ -227,8 +228,9 @@ bind_all (const CleaveRanksModule *module,
   return TRUE;
 }
 
-/* Prepares the run: network, placement, programs, bindings. After each step, all ranks exchange
- * whether the step succeeded. If it failed on one rank, all ranks stop and report the error. */
+/* Prepares the run: network, placement, programs, bindings. After each of these steps, all ranks
+ * exchange whether it succeeded. If a step failed on one rank, all ranks stop and report the
+ * error. */
 static gboolean
 run_steps (const CleaveRanksModule *module,
            const CleaveRankRequest *request,

@@ -126,7 +126,7 @@ make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threa
   return g_steal_pointer (&program);
 }
 
-/* Makes a program of the graph. `given`: takes ownership of the graph. First joins the nodes
+/* Makes a program of the graph. `given` TRUE: takes ownership of the graph. First joins the nodes
  * between quantized values into quantized groups, each of which is one node, unless the options ask
  * for reference kernels. */
 static CleaveProgram *

@@ -159,8 +159,8 @@ reports_progress (gconstpointer state)
          (plan->n_batches == 1 || plan->y_batch_step >= depth->n_y * depth->y_step);
 }
 
-/* Returns whether `run` applies epilogue ops, which apply to vectors of sums. FALSE if some sums
- * are not in vectors: with few channels, at a level without fused multiply-add. */
+/* Returns whether `run` applies epilogue ops, which apply to vectors of sums. Returns FALSE if some
+ * sums are not in vectors, as with few channels at a level without fused multiply-add. */
 static gboolean
 does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint *along)
 {

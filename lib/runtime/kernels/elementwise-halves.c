@@ -16,7 +16,8 @@ store_bool (const guint8 *from, guint8 *to)
   memcpy (to, from, BLOCK);
 }
 
-/* Runs the last elements of a line, which do not fill a block, through a copy in a whole block. */
+/* Runs the last elements of a line, which do not fill a block. Copies the operands into blocks,
+ * runs the loop on one block, and stores the results of these elements. */
 static void
 run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpointer attrs)
 {
@@ -39,8 +40,8 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
 #define WIDEN(name) float name##_floats[BLOCK]; cleave_half_block_widen (name##s + i, name##_floats)
 #define ALL(name) const float name##_all = cleave_half_to_float (*name##s)
 
-/* Pragma for loops over a block. Compilers unroll a loop of this length, and then vectorize a loop
- * that stores bools, but not a loop that stores floats. */
+/* Pragma for a loop over a block. Compilers unroll a loop of this length. They then vectorize a
+ * loop that stores bools, but not a loop that stores floats. */
 #define STEPS_store_bool CLEAVE_INDEPENDENT
 #define STEPS_cleave_half_block_store CLEAVE_INDEPENDENT_FEW
 

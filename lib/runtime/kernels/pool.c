@@ -280,8 +280,8 @@ count_alike (const Windows *w, gint64 pixel)
   return n >= CLEAVE_POOL_PIXELS ? CLEAVE_POOL_PIXELS : 1;
 }
 
-/* Computes one row of y. `x`: address of the first tap of the row's plane and row; `y`: address of
- * the row's first pixel. */
+/* Computes row `row` of plane `plane` of y. `x`: address of column 0 of the first row of x that the
+ * row of y reads; `y`: address of the first pixel of the row of y. */
 static void
 run_pixels (const Windows *w, gint64 plane, gint64 row, gconstpointer x, gpointer y)
 {

@@ -354,8 +354,8 @@ put_line (const Part *part, const float *from, float *to, gint64 stride)
       to[i * stride + c] = from[i * n_channels + c];
 }
 
-/* Interpolates the operand rows from `begin` to `last`, and the rows after them up to n_rows rows.
- * Returns the end of the interpolated rows. */
+/* Interpolates the operand rows from `begin` to `last`. If these are fewer than n_rows rows, also
+ * interpolates the next rows, up to n_rows in total. Returns the end of the interpolated rows. */
 static gint64
 make_rows (const Part *part, const float *x, gint64 begin, gint64 last)
 {

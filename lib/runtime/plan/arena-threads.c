@@ -215,8 +215,9 @@ take_over (Moving *m, guint buffer, gint64 begin, gint64 end)
   return foreign;
 }
 
-/* Returns the traffic in the range [begin, end) of the arena: the bytes that pass to another thread
- * whenever a buffer of `large[first … end - 1]` takes memory from the buffer before it. */
+/* Returns the traffic of the buffers `large[m->first … m->end - 1]` in the range [begin, end) of
+ * the arena. The traffic is the number of bytes that pass to another thread when a buffer takes
+ * memory from an earlier buffer. */
 static gint64
 count_range (Moving *m, gint64 begin, gint64 end)
 {

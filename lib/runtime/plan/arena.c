@@ -37,7 +37,7 @@ enum { UNPLACED = -1 };
  * take up to 5 % more memory. */
 #define MAX_SQUEEZES 5
 /* Limits on the visits of eviction, over all capacities. MAX_VISITS_NEAR applies if the smallest
- * arena exceeds the bound by at most the fraction NEAR. */
+ * arena exceeds the lower bound by at most the fraction NEAR. */
 #define MAX_VISITS (G_GINT64_CONSTANT (3) << 20)
 #define MAX_VISITS_NEAR (G_GINT64_CONSTANT (1) << 19)
 #define NEAR 0.01

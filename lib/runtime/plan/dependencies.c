@@ -51,7 +51,8 @@ collect (const CleaveAssignment *assignment, gboolean writes, gpointer data)
     add_edge (c, c->step, c->storage->assignments[c->storage->first_value[deadline]].ready);
 }
 
-/* Sets `first` and `last` for a join, unless they are already set for this join. */
+/* Sets the fields `first` and `last` of `c` for `join`, unless they are already set for this
+ * join. */
 static void
 find_ends_of_join (Collecting *c, const CleaveNode *join)
 {

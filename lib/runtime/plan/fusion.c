@@ -123,8 +123,8 @@ goes_by_elements (const CleaveKernelFamily *family)
   return family->run_part != NULL || family->by_elements;
 }
 
-/* Returns whether the head reads every element of its operands before a consumer overwrites the
- * element when it writes `result`. */
+/* Returns whether a consumer may write `result`. If `result` overlays an operand of the head, the
+ * head must read each element before the consumer overwrites that element. */
 static gboolean
 head_reads_first (const Group *group, const CleaveView *result)
 {
@@ -173,8 +173,8 @@ find_assignment (const Finding *f, guint step)
   return cleave_storage_assignment (f->storage, &node->results[0]);
 }
 
-/* Returns whether w can be the second operand of an epilogue op, and sets the fields of the op
- * accordingly. The operand w can be the value y with which an expression pattern began, a single
+/* Returns whether w can be the second operand of an epilogue op, and sets the fields of the op that
+ * describe w. The operand w can be the value y with which an expression pattern began, a single
  * element, or a value with the layout of y. */
 static gboolean
 find_w (const CleaveView *y,

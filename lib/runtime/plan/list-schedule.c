@@ -47,7 +47,8 @@ find_successors (Simulation *sim)
       sim->succs[next[task->preds[i]]++] = s;
 }
 
-/* Returns the rank of a step, by which heaps order ready steps. The smallest rank runs first. */
+/* Returns the rank of a step: its index in the order of priorities. Each heap has the ready step
+ * with the smallest rank on top. */
 static guint
 rank_of (const Simulation *sim, guint step)
 {
@@ -207,8 +208,8 @@ take_along (Simulation *sim, guint thread)
 }
 
 /* Returns the index of the heap from which a free thread takes a step that fits the budget. The
- * thread prefers its own heap, then the heap of steps that no thread owns, then the heap with the
- * smallest rank on top. */
+ * thread prefers its own heap, then the heap of steps that no thread owns, then the heap that
+ * find_smallest() returns. */
 static guint
 find_heap (const Simulation *sim, guint thread)
 {

@@ -118,7 +118,7 @@ cleave_memory_plan_restore (CleaveMemoryPlan *plan,
   if (cleave_storage_is_lapped (plan->storage) &&
       record->n_buffers !=
           plan->storage->buffers
-              ->len) /* the search may have chosen the plan without laps, which has other buffers */
+              ->len) /* if the search chose the plan without laps, the record has other buffers */
     cleave_storage_unlap (plan->storage, graph);
   if (!fits (record, plan->storage))
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "the arena does not fit this graph");

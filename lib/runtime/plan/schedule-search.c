@@ -38,8 +38,8 @@
 /* Number of simulated runs for a comparison of two schedules. With 1 instead of 8, arenas are 0.4 %
  * larger. */
 #define N_TRIALS 8
-/* Largest number of buffers in a search for slack, since slack compares each buffer with most other
- * buffers. */
+/* Largest number of buffers of a schedule that gets slack (liveness.h), since the arena with slack
+ * compares most pairs of buffers. */
 #define MAX_LOOSE 8192
 
 guint *
@@ -298,8 +298,9 @@ choose_with_arena (Choosing *c, Candidate fastest, CleaveArena *arena)
   return fastest;
 }
 
-/* Makes two schedules: one runs steps in the order of their numbers, the other by critical-path
- * priorities (urgency.h). Returns the schedule with the lower price. */
+/* Returns a schedule and fills `arena` for it. With several threads, makes two schedules and
+ * returns the one with the lower price. One runs steps in the order of their numbers, the other by
+ * critical-path priorities (urgency.h). */
 static Candidate
 choose (Choosing *c, CleaveArena *arena)
 {

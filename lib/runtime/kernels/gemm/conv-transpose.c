@@ -22,7 +22,7 @@ typedef struct
 typedef struct
 {
   gint64 begin, count;
-  GArray *taps; /* AxisTap: the taps that these pixels use */
+  GArray *taps; /* AxisTap: the taps that all pixels of the span use */
 } Span;
 
 typedef struct

@@ -22,7 +22,8 @@ typedef struct
   gboolean takes_batch;
 } Plan;
 
-/* Limit on the number of floats of x and y in a band (gemm.h), as in conv.c. */
+/* Limit on the number of floats of x and y in a band (gemm.h). If b has more than BAND_FLOATS
+ * floats, its number of floats is the limit, since each band reads all of b. */
 #define BAND_FLOATS 65536
 /* Smallest number of columns of B that the product reads in place. Fewer columns do not fill a
  * vector, so each run packs B. */

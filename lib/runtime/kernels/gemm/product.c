@@ -143,7 +143,7 @@ piece_length (gint64 n, gint64 x_step)
                                               so that the last piece is not short */
 
   return ((n + n_pieces - 1) / n_pieces + 2) / 3 *
-         3; /* lengths are multiples of three, since three pixels are in registers at a time */
+         3; /* the length is a multiple of three, since three pixels are in registers at a time */
 }
 
 /* Cuts a line into pieces. LIBXSMM needs pixels that are at least k elements apart. If adjacent
