@@ -6,7 +6,7 @@
 
 /* The search looks for the least memory under each of these limits on added MACs. The limits are
  * fractions of the unsplit MACs. */
-static const double limits[] = { 0, 0.03, 0.1, INFINITY };
+static const double limits[CLEAVE_FIT_N_LIMITS] = { 0, 0.03, 0.1, INFINITY };
 
 /* Limits on overlays of results on dying operands: strips may read ahead by at most this fraction
  * of the smaller of the two values (-1: no overlay; 1: any overlay).
@@ -268,31 +268,37 @@ measure_between (CleaveFitSearch *search, CleaveFitVariant *variant, double mac_
     }
 }
 
+/* Lowers the least bytes under each limit to the least bytes under tighter limits. */
+static void
+relax (gint64 least[CLEAVE_FIT_N_LIMITS])
+{
+  for (guint i = 1; i < CLEAVE_FIT_N_LIMITS; i++)
+    least[i] = MIN (least[i], least[i - 1]);
+}
+
 void
 cleave_fit_variant_measure (CleaveFitVariant *variant, CleaveFitSearch *search)
 {
   const guint n_ahead = count_ahead (search);
-  gint64 least[G_N_ELEMENTS (limits)];
 
   if (!find_candidates (variant, search, 0, variant->tile_bytes, NULL))
     return;
-  for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
-    least[i] = G_MAXINT64 / 2;
   for (guint a = 0; a < n_ahead; a++)
     {
       if (a + 1 == n_ahead)
         cleave_fit_candidates_reset (&variant->candidates);
-      for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+      for (guint i = 0; i < CLEAVE_FIT_N_LIMITS; i++)
         {
           const double max_macs =
               (1 + limits[i]) * (double) search->unsplit_macs - (double) variant->steps.macs;
 
           if (max_macs >= 0)
-            measure_least (search, variant, ahead[a], max_macs, &least[i]);
+            measure_least (search, variant, ahead[a], max_macs, &search->least[i]);
+          relax (search->least);
         }
     }
-  measure_between (search, variant, FEW_MACS, least[G_N_ELEMENTS (limits) - 1]);
-  measure_between (search, variant, 0, least[G_N_ELEMENTS (limits) - 1]);
+  measure_between (search, variant, FEW_MACS, search->least[CLEAVE_FIT_N_LIMITS - 1]);
+  measure_between (search, variant, 0, search->least[CLEAVE_FIT_N_LIMITS - 1]);
 }
 
 void

@@ -19,11 +19,16 @@
  * this fraction below the least estimate of earlier variants. */
 #define CLEAVE_FIT_MIN_GAIN 0.01
 
+/* number of limits on added MACs under which the search looks for the least memory (search.c) */
+#define CLEAVE_FIT_N_LIMITS 4
+
 typedef struct
 {
   const CleaveFitOptions *options; /* options of the caller, with at least one thread */
   gint64 unsplit_macs;             /* multiply-accumulates (MACs) of the unsplit graph */
-  guint n_measured;                /* number of plans measured so far, for all variants */
+  /* the least bytes that were measured so far, for all variants, under each limit on added MACs */
+  gint64 least[CLEAVE_FIT_N_LIMITS];
+  guint n_measured; /* number of plans measured so far, for all variants */
 } CleaveFitSearch;
 
 /* A variant of the graph, and the plans that were measured for it. */

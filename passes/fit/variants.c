@@ -148,6 +148,9 @@ new_first (const CleaveGraph *graph, CleaveFitSearch *search, GError **error)
   search->unsplit_macs = variant->steps.macs;
   list_nodes (variant);
   measure_unsplit (variant, search);
+  for (guint i = 0; i < CLEAVE_FIT_N_LIMITS; i++)
+    search->least[i] =
+        ((const CleaveFitMeasurement *) variant->measurements->pdata[0])->estimate.arena_bytes;
   return cleave_fit_variant_prepare (variant, search, 0, error) ? g_steal_pointer (&variant) : NULL;
 }
 
