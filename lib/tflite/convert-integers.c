@@ -272,7 +272,7 @@ cleave_tflite_convert_integer_leaky_relu (CleaveTfliteImport *import, GError **e
          cleave_tflite_set_rescaled (import, &s, &factor, &negative, error);
 }
 
-/* Returns whether a value is a constant scalar of type `element` with these bytes. */
+/* Returns whether a value is a constant scalar of type `element` whose bytes equal `bytes`. */
 static gboolean
 is_constant (const CleaveResult *x, CleaveElement element, gconstpointer bytes)
 {

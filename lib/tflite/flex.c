@@ -114,7 +114,7 @@ find_value (const CleaveFlatVector *bytes,
   return TRUE;
 }
 
-/* Converts the bits of a number of `width` bytes and of this kind to a double. */
+/* Converts the bits of a number with `width` bytes and the kind `kind` to a double. */
 static double
 convert (guint64 bits, guint64 width, guint kind)
 {

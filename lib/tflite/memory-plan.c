@@ -166,7 +166,7 @@ find_gap (const Buffer *buffer, GPtrArray *others)
   return offset;
 }
 
-/* Places the buffers of `list`, in this order. Returns the bytes of the arena. */
+/* Places the buffers in the order of `list`. Returns the bytes of the arena. */
 static gint64
 place (const GPtrArray *list)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Wheres that select between whole values are exported as an If, which is imported as Wheres
+ * again. */
+
 #include "test.h"
 
 #include "../../lib/onnx/wire.h"
 #include "interpret.h"
 #include "models.h"
-
-/* Wheres that select between whole values are exported as an If, which is imported as Wheres
- * again. */
 
 /* Prints a line "Op(a,b)->c" for each node. The branches of an If follow its line, each with its
  * outputs. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Loops in exported files: repeated strips become Loops, shapes are hidden from ONNX Runtime, and
+ * an estimate predicts the memory of a run. The import of such a file computes the same bits. */
+
 #include "graphs.h"
 #include "models.h"
 #include "random-graph.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Imports, runs and compares one case of ONNX's operator tests (golden-case.h). */
+
 #include "golden-case.h"
 
 #include <math.h>

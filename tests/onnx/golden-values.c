@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Imports, runs and compares one case of ONNX's operator tests that has strings, sequences or
+ * optional values (golden-values.h). */
+
 #include "golden-values.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
 
 #include "models.h"
 
-/* The mistakes that a single node of a file can have, one in each line of a table. The model has
- * this node, inputs and constants. */
+/* Mistakes in a node of a file. Each line of the tables below describes a model with one node, its
+ * inputs and its constants, and the error of its import. */
 
 typedef struct
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The import of initializers of 8-bit floats, which become 32-bit floats. Only DequantizeLinear
+ * may read such an initializer. */
+
 #include "test.h"
 
 #include <math.h>
 
 #include "models.h"
 
-/* Makes a model with an initializer w of four 8-bit floats of this type. */
+/* Makes a model with an initializer w of four 8-bit floats of the ONNX type `type`. */
 static Model *
 model_with (gint32 type, const guint8 *bytes)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The import of functions of a model: the nodes of the function replace each call. */
+
 #include "test.h"
 
 #include <stdlib.h>

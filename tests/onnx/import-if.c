@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The import of If: a constant condition leaves one branch. A computed condition leaves both
+ * branches, and a Where for each result. */
+
 #include "test.h"
 
 #include "models.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The import of Loop: the iterations are unrolled, so their number must be constant. */
+
 #include "test.h"
 
 #include "models.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The import of Scan: each index of the scanned axis is an iteration, and the iterations are
+ * unrolled. */
+
 #include "test.h"
 
 #include "models.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The import of sequences and optional values as lists of tensors, and of sparse initializers as
+ * dense tensors. */
+
 #include "test.h"
 
 #include <string.h>

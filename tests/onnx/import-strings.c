@@ -118,7 +118,7 @@ START_TEST (strings_are_gathered_compared_and_mapped)
 }
 END_TEST
 
-/* Imports and runs the model, and asserts that the run fails with this message. */
+/* Imports and runs the model, and asserts that the run fails with the message `message`. */
 static void
 assert_run_error (const Model *model, const char *message)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests that an exported file has the parts of the imported file that do not influence results,
+ * such as doc strings. */
+
 #include "test.h"
 
 #include <string.h>
 
 #include "../../lib/onnx/wire.h"
 #include "models.h"
-
-/* Tests that an exported file has the parts of the imported file that do not influence results,
- * such as doc strings. */
 
 static Model *
 through_graph (const Model *model, const CleaveOnnxShape *shape, gboolean split)

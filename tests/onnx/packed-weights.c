@@ -33,8 +33,8 @@ add_packed (Model *model, const char *name, int number, gint64 rows, gint64 colu
   tensor->dims = g_memdup2 ((const int64_t[]){ rows, columns }, 2 * sizeof (int64_t));
 }
 
-/* Imports a model of the product y = x (w s)', with 4-bit weights w [12, 8], and a scale s and a
- * zero point for each row. */
+/* Imports a model of the product y = x · transpose (w s), with 4-bit weights w [12, 8], and a scale
+ * s and a zero point for each row. */
 static CleaveGraph *
 import (int number)
 {
@@ -69,7 +69,7 @@ parse (GBytes *bytes)
   return graph;
 }
 
-/* Counts the initializers of a file that have this element type and half as many bytes as
+/* Counts the initializers of a file that have the element type `number` and half as many bytes as
  * elements. */
 static guint
 count_packed (GBytes *bytes, int number)

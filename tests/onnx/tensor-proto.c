@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The import of tensors: raw data, lists of numbers, and data in external files. */
+
 #include "test.h"
 
 #include <glib/gstdio.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Upgrades of the reductions, Split and Pad of opset 18. */
+
 #include "test.h"
 
 #include "models.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The nodes that replace losses, BatchNormalization in training mode, and Dropout. ONNX's own tests
+ * compare the numbers. */
+
 #include "test.h"
 
 #include "models.h"
-
-/* The nodes that replace losses, BatchNormalization in training mode, and Dropout. ONNX's own tests
- * compare the numbers. */
 
 static Model *
 loss_model (const char *op, const char *operands, const char *results)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Ops whose result shape depends on values. The import computes an op of this kind if its operands
+ * are constant, and refuses the op if not. */
+
 #include "test.h"
 
 #include "models.h"
-
-/* Ops whose result shape depends on values. The import computes an op of this kind if its operands
- * are constant, and refuses the op if not. */
 
 static Model *
 model_of (const char *op, const char *operands, const char *results)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Models in old forms, and the nodes that replace them. Each model has the input x and the output
+ * y. */
+
 #include <math.h>
 
 #include "test.h"
 
 #include "models.h"
-
-/* Models in old forms, and the nodes that replace them. Each model has the input x and the output
- * y. */
 
 static Model *
 model_of (gint64 opset, const char *dims, const char *op, const char *operands)

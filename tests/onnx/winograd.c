@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The choice of Winograd's algorithm by the import, and the lines of doc strings that store
+ * another choice in a file. */
+
 #include "test.h"
 
 #include <string.h>

@@ -125,7 +125,7 @@ is_always_written (const CleaveAttr *attr)
   return attr->kind == CLEAVE_ATTR_ENUM && (attr->flags & CLEAVE_ATTR_NO_DEFAULT) != 0;
 }
 
-/* Writes an attribute. Writes an integer even if the op record has this value as default, since
+/* Writes an attribute. Writes an integer also if its value is the default of the op record, since
  * ONNX requires some integers. */
 void
 cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs)

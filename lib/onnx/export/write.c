@@ -159,8 +159,8 @@ cleave_onnx_info_new (const CleaveOnnxExport *export,
 
 /* The functions below add initializers to the file. */
 
-/* Adds an initializer of this shape and of the element type with ONNX's number `number`. The bytes
- * belong to `data`, to which the export keeps a reference. */
+/* Adds an initializer of the shape `shape`. `number` is ONNX's number of the element type. The
+ * bytes belong to `data`, to which the export keeps a reference. */
 static void
 add_initializer (CleaveOnnxExport *export,
                  const char *name,

@@ -43,8 +43,9 @@ cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value)
   g_clear_pointer (&value->constant, cleave_tensor_unref);
 }
 
-/* Frees the tensors of values from index `first` on, except values that must live longer. Removes
- * the freed values from `all_values`, and adds them to `removed` unless `removed` is NULL. */
+/* Frees the tensors of values from index `first` on, except values with `is_kept` or `is_live`.
+ * Removes the freed values from `all_values`, and adds them to `removed` unless `removed` is
+ * NULL. */
 static void
 release (CleaveOnnxImport *import, guint first, GPtrArray *removed)
 {

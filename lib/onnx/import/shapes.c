@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "import.h"
-
 /* Finds the types of the graph's inputs, and checks the declared types of outputs. Free dimensions
  * of inputs have the extents that the caller gives. */
+
+#include "import.h"
 
 static const Onnx__TensorShapeProto *
 find_shape (const Onnx__ValueInfoProto *info)

@@ -210,7 +210,7 @@ append_row (Taps *all, const Taps *taps, gint64 n)
 }
 
 /* Finds the taps of all result elements of dimension d. Each element gets the same number of taps.
- * Returns this number. */
+ * Returns the number of taps of each element. */
 static gint64
 find_all_taps (Taps *all,
                const CleaveOnnxResize *settings,
