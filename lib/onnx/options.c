@@ -33,8 +33,8 @@ cleave_onnx_options_new (void)
  * cleave_onnx_options_add_shape:
  * @options: options that [ctor@Cleave.OnnxOptions.new] made
  * @name: (nullable): the name of the input; %NULL for the only input of the model
- * @extents: (array length=n_extents) (nullable): its extents, outermost first
- * @n_extents: its rank, at most %CLEAVE_MAX_RANK
+ * @extents: (array length=n_extents) (nullable): extents of the input, outermost first
+ * @n_extents: rank of the input, at most %CLEAVE_MAX_RANK
  *
  * Gives an input its shape.
  *
@@ -80,7 +80,7 @@ cleave_onnx_options_set_dynamic (CleaveOnnxOptions *options, gboolean dynamic)
  * cleave_onnx_options_add_value:
  * @options: options that [ctor@Cleave.OnnxOptions.new] made
  * @name: (nullable): the name of the input; %NULL for the only input of the model
- * @value: (transfer none): its value
+ * @value: (transfer none): the value of the input
  *
  * Gives an input its value, so that it becomes a constant.
  *

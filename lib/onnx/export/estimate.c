@@ -123,7 +123,7 @@ loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
   return result + 2 < loop->n_input ? n_bytes : n_bytes * count_iterations (run, loop);
 }
 
-/* Estimates the bytes of a result without a type in the graph. Returns 0 if they are not known. */
+/* Estimates the bytes of a result that is not in the graph. Returns 0 if the bytes are unknown. */
 static gint64
 infer_bytes (const Run *run, const Onnx__NodeProto *node, guint result)
 {

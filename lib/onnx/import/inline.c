@@ -185,8 +185,9 @@ find_attribute (const Call *call, const char *name, GError **error)
   return NULL;
 }
 
-/* Replaces each attribute of a node that refers to an attribute of the function by its value in
- * this call. If the function's attribute has no value, removes the attribute of the node. */
+/* Resolves the attributes of a node that refer to attributes of the function: each gets the value
+ * of the function's attribute in this call. Removes an attribute if the function's attribute has no
+ * value. */
 static gboolean
 resolve_attributes (const Call *call, Onnx__NodeProto *node, GError **error)
 {
