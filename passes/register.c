@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The list of the passes that pipelines can name: first the passes of the library, then registered
- * ones. */
+/* The list of the passes that pipelines can name: first the passes of the library, then the passes
+ * that cleave_pass_register() added. */
 
 #include "register.h"
 

@@ -52,9 +52,10 @@ unite_results (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCal
     }
 }
 
-/* Connects each dimension of an operand with the dimension of result 0 from which its dimension map
- * computes spans. Skips inputs of the graph, which have no axes. If a window is longer than its
- * stride, neighboring windows read the same elements, so the axis has a halo. */
+/* Connects each dimension of an operand with the dimension of result 0 to which the operand's
+ * dimension map refers. Skips inputs of the graph, which have no axes. If a window is longer than
+ * its stride, neighboring windows read the same elements. The function then records that the axis
+ * has a halo. */
 static void
 unite_operand (CleaveFitSteps *steps,
                const CleaveFitNode *node,

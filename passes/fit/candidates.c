@@ -3,14 +3,14 @@
 #include "candidates.h"
 
 /* Limits the total number of steps that all walks visit, since a visit takes about a microsecond. A
- * segment has at most MAX_WALKED / (20 * (n_steps + 1)) steps, or MIN_SEGMENT steps if that is
- * more. In a graph of 500 steps, the limit is 99 steps. */
+ * segment has at most MAX_WALKED / (20 * (n_steps + 1)) steps, or at most MIN_SEGMENT steps if
+ * MIN_SEGMENT is larger. In a graph of 500 steps, the limit is 99 steps. */
 #define MAX_WALKED 1000000
 #define MIN_SEGMENT 24
 
-/* A segment has at most this many strips or tiles, since each adds one piece of each node. With
- * 256, fits of 46 networks take 0.87 of the time and need the same bytes in the geometric mean.
- * However, MobileNetV2 then needs 1.8 % more bytes. */
+/* A segment has at most this many strips or tiles, since each adds one piece of each node. With a
+ * limit of 256 instead of 512, fits of 46 networks take 0.87 of the time. They then need the same
+ * bytes in the geometric mean, but MobileNetV2 needs 1.8 % more bytes. */
 #define MAX_TILES 512
 
 /* The search tries tiles only in graphs of at most this many steps: finding tiles takes ten times
@@ -155,10 +155,11 @@ may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, gu
          find_extent (searcher, end, cuts[index]) > find_extent (searcher, end, cuts[0]);
 }
 
-/* Finds the candidates that end at a step: strips along each axis of the last node before the step,
- * and tiles. Tiles are cut along each pair of axes that have a halo, and along the first two axes
- * in the list. The first axis of a pair is cut into strips, and the strips are cut into tiles along
- * the second axis. */
+/* Finds the candidates that end at a step: strips, and tiles. The strips lie along one axis of the
+ * last node before the step; the function tries each axis. The tiles lie along a pair of axes. The
+ * function tries the first two axes that cleave_fit_axes_list_cuts() lists, and each pair whose
+ * second axis has a halo. The first axis of a pair is cut into strips, and the second axis cuts the
+ * strips into tiles. */
 static void
 walk_end (const Searcher *searcher, guint end, GArray *found)
 {
@@ -182,8 +183,8 @@ walk_end (const Searcher *searcher, guint end, GArray *found)
 }
 
 /* If strips must have equal size, removes candidates with fewer than CLEAVE_FIT_MIN_EVEN_STRIPS
- * strips. Keeps candidates whose pieces read different weights only with `has_chunks`, and then
- * with any number of strips. */
+ * strips. Candidates whose pieces read different weights are an exception: their number of strips
+ * does not matter, and they stay if `has_chunks` is TRUE. */
 static void
 keep_even (GArray *found, const CleaveFitWatch *watch)
 {

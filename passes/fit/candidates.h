@@ -37,7 +37,7 @@ typedef struct
                    n_steps
                    + 2 entries */
   /* indexed as `candidates`: bytes of the candidate with its overlay. The search for paths reads
-   * this number of all candidates, but reads few candidates completely. */
+   * `least_bytes` of every candidate, but all fields of few candidates. */
   gint64 *least_bytes;
   gboolean is_even; /* strips have one size, except for the last strip */
   guint64 n_visits; /* number of visits to nodes, summed over all walks */
@@ -52,10 +52,10 @@ gboolean cleave_fit_candidates_init (CleaveFitCandidates *candidates,
 void cleave_fit_candidates_clear (CleaveFitCandidates *candidates);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitCandidates, cleave_fit_candidates_clear)
 
-/* Sets the bytes of the candidate `measured` to `n_bytes`, which a measurement found. Raises the
- * bytes of candidates that split nearly the same steps in the same way, in proportion. The estimate
- * can be too low: the planner keeps windows of several strips alive, joins share memory, and the
- * arena has gaps. */
+/* Sets the bytes of the candidate `measured` to `n_bytes`, which a measurement found. Also raises
+ * the bytes of similar candidates, which split nearly the same steps in the same way. The raise is
+ * in proportion to the error of the estimate of `measured`. The estimate can be too low: the
+ * planner keeps windows of several strips alive, joins share memory, and the arena has gaps. */
 void cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
                                       const CleaveFitCandidate *measured,
                                       gint64 n_bytes);

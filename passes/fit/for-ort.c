@@ -48,9 +48,9 @@ find_nodes (const CleaveSplitReport *report, char **iterations)
   return nodes;
 }
 
-/* Returns whether a segment has fewer strips than a Loop needs. Only a segment that cuts weights
- * may have fewer strips. ONNX Runtime copies few pieces few times, so the estimate of their memory
- * without a Loop is accurate. */
+/* Returns whether a segment has fewer strips than a Loop needs. Only a segment whose pieces read
+ * different weights may have fewer strips. ONNX Runtime seldom copies values if there are few
+ * pieces. Therefore, the estimate of the memory without a Loop is accurate for few pieces. */
 static gboolean
 has_few_pieces (const CleaveFitPlan *plan, guint segment)
 {
@@ -197,11 +197,11 @@ get_arena (const CleaveFitPlan *plan)
   return plan == NULL ? G_MAXINT64 : cleave_fit_plan_get_totals (plan)->arena_after;
 }
 
-/* Returns whether a plan is better than the best plan so far. Plans come in the order of falling
- * arenas and rising cost. With a limit (`asked` > 0), the first plan whose arena is within the
- * limit is the best; if there is none, the plan with the smallest arena. Without a limit, the plan
- * with the smallest estimate is the best, and among equal estimates the plan with the smallest
- * arena. */
+/* Returns whether a plan is better than the best plan so far. The search offers plans in the order
+ * of falling arenas and rising cost. With a limit (`asked` > 0), the first plan whose arena is
+ * within the limit is the best. If no arena is within the limit, the plan with the smallest arena
+ * is the best. Without a limit, the plan with the smallest estimate is the best; among equal
+ * estimates, the plan with the smallest arena. */
 static gboolean
 is_better (const Search *search, const CleaveFitPlan *plan, gint64 estimated, gint64 asked)
 {

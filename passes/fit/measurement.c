@@ -218,8 +218,8 @@ find_part (const CleaveSegmentPieces *pieces,
   return part == CLEAVE_SHARED_PART ? before : part;
 }
 
-/* Sets the peak without overlays, of the plan (`peak_without_overlays`) and of each of its parts
- * (`part_bytes`), from the live bytes of each step. */
+/* Sets two peaks from the live bytes of each step: the peak of the plan without overlays
+ * (`peak_without_overlays`), and the peak of each part of the plan (`part_bytes`). */
 static void
 measure_parts (CleaveFitMeasurement *measured,
                const CleaveGraph *graph,

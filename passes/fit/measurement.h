@@ -8,9 +8,10 @@
 
 /* Measured plans. The search estimates plans (path.h) and then measures the promising ones. A
  * measurement splits a copy of the graph and plans its memory, as a program of the split graph
- * would. Placing the buffers in the arena takes half of that time. With one thread, placing is
- * postponed, since the bytes that are live at the peak are a lower bound of the arena. If another
- * plan needs no more than this bound, the buffers are never placed. search.c chooses the paths to
+ * would. Half of the time of a measurement is spent on placing the buffers in the arena. Therefore,
+ * cleave_fit_measurement_new() does not place the buffers of a plan for one thread. Until they are
+ * placed, the bytes that are live at the peak are a lower bound of the arena. If another plan needs
+ * no more bytes than this bound, nothing places the buffers at all. search.c chooses the paths to
  * measure, and plan.c chooses among the measured plans. */
 
 /* A segment of a plan. The segment stores names of nodes, so copies of the graph can be split too.
@@ -43,8 +44,8 @@ typedef struct
   /* CleaveArenaSpan: lifetimes of the buffers; NULL: the buffers were placed at once */
   GArray *spans;
   gboolean is_placed; /* the buffers are placed, so `arena_bytes` is exact */
-  /* most bytes of an arena for which the unplaced timeline is right. If the placed buffers take
-   * more, the plan is measured again (cleave_memory_timeline_new_unplaced()). */
+  /* The unplaced timeline is right if the arena has at most this many bytes. If the placed buffers
+   * take more bytes, the plan is measured again (cleave_memory_timeline_new_unplaced()). */
   gint64 most_bytes;
   gint64 peak_without_overlays; /* largest number of live bytes, if no result overlaid a dying
                                    operand */
@@ -81,9 +82,9 @@ CleaveFitMeasurement *cleave_fit_measurement_new_without (const CleaveGraph *gra
 /* Fails unless a graph has the nodes of `parts`, and the end nodes of each part can be cut along
  * its dimensions. */
 gboolean cleave_fit_parts_check (const GPtrArray *parts, CleaveGraph *graph, GError **error);
-/* Splits the graph into `parts`, which must be segments of its list of nodes. Adds the pieces to
- * `report` unless `report` is NULL. If the graph lacks nodes of a part, returns FALSE and sets the
- * error. The graph is then unchanged. */
+/* Splits the graph into `parts`, whose nodes must be in the order of the graph's list of nodes.
+ * Adds the pieces to `report` unless `report` is NULL. If the graph lacks nodes of a part, returns
+ * FALSE and sets the error. The graph is then unchanged. */
 gboolean cleave_fit_parts_apply (const GPtrArray *parts,
                                  CleaveGraph *graph,
                                  CleaveSplitReport *report,

@@ -5,9 +5,9 @@
 #include "../../lib/ir/range.h"
 #include "../../lib/memory/buffers.h"
 
-/* Adds bytes of pieces to the steps from `begin` to `last`, and updates the maxima over steps.
- * `middle` is for the middle of the segment, `first` for the first piece, `top` for a tile of the
- * first strip. */
+/* Adds bytes of pieces to the steps from `begin` to `last`, and updates the maxima over steps. The
+ * parameters are bytes at three times: in the middle of the segment (`middle`), while the first
+ * piece runs (`first`), and while a tile of the first strip runs (`top`). */
 static void
 occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 first, gint64 top)
 {

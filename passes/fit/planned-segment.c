@@ -22,8 +22,8 @@ part_unref (gpointer part)
   g_atomic_rc_box_release_full (part, part_clear);
 }
 
-/* Returns whether a node of the segment, whose nodes are in the set `members`, reads a result of
- * `node`. */
+/* Returns whether a node of a segment reads a result of `node`. `members` is the set of the
+ * segment's nodes. */
 static gboolean
 is_read_in (const CleaveFitSteps *steps, const CleaveNode *node, GHashTable *members)
 {

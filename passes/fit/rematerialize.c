@@ -235,8 +235,8 @@ list_pooled (const GPtrArray *order, gint64 min_bytes, double max_macs)
 }
 
 /* Copies the backward slices of poolings. Finds all backward slices before it makes the first copy,
- * and visits the last pooling first. Therefore, no backward slice contains a copy, which would have
- * no entry in `position`. */
+ * and visits the last pooling first. Therefore, no backward slice contains a copy. (A copy has no
+ * entry in `position`.) */
 static void
 copy_pooled (GPtrArray *copies,
              CleaveGraph *graph,

@@ -284,9 +284,9 @@ subtract_carried (const CleaveFitState *state,
 /* Finds the range of result 0 that a node computes, for each sample: the required region without
  * the elements that pieces carry from earlier pieces.
  *
- * If all tiles of a strip need the same region, the first tile computes the region. The first tile
- * also computes all values that only this region depends on. The sample CLEAVE_FIT_TILE is then the
- * first tile, with no tile left of it. */
+ * If all tiles of a strip need the same region, the first tile computes this region for all tiles,
+ * with all values that only this region depends on. The sample CLEAVE_FIT_TILE is then the first
+ * tile, so it has no tile on its left. */
 static void
 find_made (const CleaveFitState *state,
            const CleaveFitNode *node,
@@ -416,9 +416,9 @@ count_macs (CleaveFitState *state,
     state->macs += (double) node->macs * MAX (count_made (state, node, made) / (double) all - 1, 0);
 }
 
-/* Records a join if an operand is written into its buffer before the join runs. If the operand is
- * computed before the segment, cutting the join into strips does not free the buffer: the strips
- * are copies beside the buffer (find_inner_of() in walk.c). */
+/* Records a join whose buffer is in use before the join runs, since an earlier step writes an
+ * operand into the buffer. If that step is before the segment, cutting the join into strips does
+ * not free the buffer: the strips are copies beside the buffer (find_inner_of() in walk.c). */
 static void
 note_join (CleaveFitState *state, const CleaveFitNode *node)
 {

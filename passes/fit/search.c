@@ -28,13 +28,15 @@ static const double ahead[] = { -1, 1.0 / 12, 1 };
 
 /* The search measures only plans of at most this many pieces. For each limit on MACs with each
  * limit on overlays, the search stops once the measured plans together have this many pieces. A
- * measurement takes 30 to 100 microseconds for each piece. With at most 6,000 pieces, fits of 31
- * networks need 1.8 % more bytes in the geometric mean and take 0.78 of the time. */
+ * measurement takes 30 to 100 microseconds for each piece. With at most 6,000 pieces instead of
+ * 12,000, fits of 31 networks take 0.78 of the time and need 1.8 % more bytes in the geometric
+ * mean. */
 #define MAX_PIECES 12000
 
-/* The search for tiles leaves out segments that need at least this many times the least bytes of
- * strips without added MACs. If this number is 1, a plan for 9,152 bytes in the tests takes 1.3
- * times as long with inputs excluded as with inputs counted. */
+/* Before the search for tiles, the search finds the least bytes of a plan with strips alone and
+ * without added MACs. The search for tiles leaves out segments that need at least TILE_MARGIN times
+ * these bytes. If TILE_MARGIN is 1, a plan for 9,152 bytes in the tests takes 1.3 times as long
+ * with inputs excluded as with inputs counted. */
 #define TILE_MARGIN 1.25
 
 /* The price in ns of an added MAC when the search looks for the paths with the fewest MACs. The

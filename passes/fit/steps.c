@@ -62,9 +62,9 @@ make_buffers (const CleaveTimeline *timeline, const gint *step)
   return buffers;
 }
 
-/* Returns, indexed by value of the storage, the bytes of the largest join in the buffer of a
- * root, the value that owns the buffer. The entry is 0 for other values, and for buffers without
- * a join. */
+/* Returns the bytes of the largest join in each buffer of a storage. The array is indexed by value
+ * of the storage, and only the root of a buffer, the value that owns the buffer, has an entry. The
+ * entry is 0 for all other values, and for a buffer without a join. */
 static gint64 *
 find_joined (const CleaveStorage *storage)
 {

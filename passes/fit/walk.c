@@ -6,7 +6,8 @@
 #include "../../lib/memory/cost.h"
 
 /* In graphs with at least this many steps, segments begin and end only at local minima of live
- * bytes. DenseNet-121 then needs a third of the walks and gets the same plans. */
+ * bytes. With this rule, DenseNet-121 needs a third of the walks and gets the same plans as without
+ * it. */
 #define MIN_STEPS_OF_BORDERS 150
 
 /* The tolerance of a local minimum is 1 / BORDER_TOLERANCE of the peak. A segment can then end

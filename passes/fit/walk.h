@@ -5,10 +5,10 @@
 #include "axes.h"
 
 /* Estimates the memory and the cost of segments. A walk begins at a given end with a given tiling,
- * and visits the steps backwards. A segment may begin at each step that it reaches, so one walk
- * estimates all segments with this end and tiling. required-regions.h finds the ranges that pieces
- * read and compute, piece-bytes.h the bytes of the pieces. candidates.c starts a walk for each end
- * and tiling, and keeps the best segments. */
+ * and visits the steps backwards. A segment may begin at each step that the walk reaches, so one
+ * walk estimates all segments with this end and tiling. required-regions.h finds the ranges that
+ * pieces read and compute, and piece-bytes.h finds the bytes that pieces take. candidates.c starts
+ * a walk for each end and tiling, and keeps the best segments. */
 
 /* An overlay of a result of a segment on an operand that dies while the segment runs. Both are in
  * one buffer:

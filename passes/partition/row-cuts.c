@@ -171,8 +171,8 @@ cleave_row_cut_into (const CleaveRow *row, guint n_parts)
   below = least = find_least_limit (&cut);
   limit = MAX_UNEVEN * least;
   n_bytes = find_cheapest (&cut, limit);
-  /* find the smallest time limit whose cheapest cut has no more bytes, precise to 1/64 of the
-   * interval between the two limits */
+  /* lower `limit` as long as the cheapest cut has no more than `n_bytes` bytes, by bisection
+   * between `least` and the first `limit`, to 1/64 of the interval */
   for (guint i = 0; i < 6; i++)
     {
       double middle = (below + limit) / 2;

@@ -265,8 +265,9 @@ fix (Window *window, guint vertex, gboolean forwards)
     add_edge (window, vertex, CLEAVE_FLOW_SINK, -1);
 }
 
-/* Moves one candidate across the cut, where it then stays. Chooses the candidate whose move gives
- * the cheapest cut the fewest bytes. Returns FALSE if there is no candidate. */
+/* Moves one candidate across the cut and fixes it there. Tries each candidate, and chooses the
+ * candidate after whose move the fewest bytes cross the cheapest cut. Returns FALSE if there is no
+ * candidate. */
 static gboolean
 move_one (Window *window, gboolean forwards, const gboolean *is_before)
 {

@@ -45,8 +45,8 @@ typedef struct
   /* bytes of the weights, and peak of buffers in bytes, of the nodes so far */
   gint64 weight_bytes, peak;
   gint64 live;                      /* bytes of the buffers in use after the last node */
-  guint *buffer_seen, *buffer_done; /* indexed by buffer: the last `run` that counted the buffer,
-                                       and the last `run` that freed the buffer */
+  guint *buffer_seen, *buffer_done; /* indexed by buffer: the part (number `run`) that last counted
+                                       the buffer, and the part that last freed the buffer */
   guint *fixed_seen; /* indexed by node id: the last `run` that counted the constant */
   GPtrArray *stack;
 } CleaveRowMeter;

@@ -46,7 +46,8 @@ find_scale (const CleaveDimMap *map)
 }
 
 /* Returns the position in the operand, in elements, that corresponds to the begin of the result.
- * The position is the middle of the first window, averaged over the elements of a block. */
+ * This position is the middle of the window of the first result element. If the map has blocks of
+ * several result elements, it is the mean over the elements of the first block. */
 static double
 find_shift (const CleaveDimMap *map)
 {

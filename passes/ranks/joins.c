@@ -107,8 +107,8 @@ find_made (Broadcast *s, guint rank)
 }
 
 /* Finds the joins and views that `rank` makes although they are placed on other ranks, and adds
- * them to `copies`. Visits nodes before their operands, so only a second pass knows which views
- * have an operand that the rank makes. */
+ * them to `copies`. find_made() visits nodes before their operands, so its first call does not know
+ * yet which viewed values the rank makes. Therefore, this function calls it twice. */
 static void
 find_copies_on_rank (Broadcast *s, guint rank, GHashTable *copies)
 {

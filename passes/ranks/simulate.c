@@ -8,8 +8,9 @@
 #include "rank-costs.h"
 #include "ready-heap.h"
 
-/* Returns whether a node is within the window of its rank. If the node on top of the heap `able` is
- * outside the window, all other nodes of the heap are outside, too. */
+/* Returns whether a rank may run a node now. The node must be among the next `window` unfinished
+ * nodes of the rank, unless `window` is 0 or another rank may wait for the node (`goes_first`). If
+ * the node on top of the heap `able` may not run, no other node of the heap may run. */
 static gboolean
 can_begin (const CleaveSimulation *s, guint rank, const CleaveReady *ready)
 {

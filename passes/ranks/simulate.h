@@ -3,8 +3,8 @@
 
 #include "placement.h"
 
-/* Simulates a run of all ranks, and estimates its time and memory. place.c chooses a placement by
- * these estimates, and sort.c the order of its nodes. */
+/* Simulates a run of all ranks, and estimates its time and memory. By these estimates, place.c
+ * chooses a placement, and sort.c chooses the order of the placement's nodes. */
 
 /* Sorts nodes by ascending key; `key` is indexed by node id. The sort is stable. */
 void cleave_ranks_sort_nodes (GPtrArray *nodes, double *key);
@@ -50,7 +50,7 @@ cleave_ranks_sort_for_memory (CleavePlacement *p, const CleaveNetwork *network, 
 /* Estimates the memory that cleave_ranks_sort_for_memory() would reach, in bytes, from fewer
  * orders. Sets `*time` to the time of a run in seconds. */
 gint64 cleave_ranks_predict_memory (CleavePlacement *p, const CleaveNetwork *network, double *time);
-/* Makes a placement as cleave_placement_new() does, but without the search for an order that needs
- * little memory, which takes most of the time. */
+/* Makes a placement as cleave_placement_new() does, but does not search for an order that needs
+ * little memory. That search takes most of the time of cleave_placement_new(). */
 CleavePlacement *
 cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **error);

@@ -29,9 +29,10 @@ cleave_ranks_sort_nodes (GPtrArray *nodes, double *key)
  * original order. */
 #define MAX_TIME_FOR_MEMORY 1.05
 
-/* Simulates two runs: with the longest path to the end as priority, and with the order of the whole
- * graph, which needs little memory. Keeps the second simulation if its run takes at most
- * MAX_TIME_FOR_MEMORY times as long as the first. */
+/* Simulates a run twice, with different priorities of the nodes. In the first simulation, the node
+ * with the longest path to the end comes first. The second simulation keeps the order of the whole
+ * graph, which needs little memory. Sets `times` to the second simulation if its run takes at most
+ * MAX_TIME_FOR_MEMORY times as long as the first, else to the first. */
 static void
 find_times (CleaveRankTimes *times, const CleavePlacement *p)
 {

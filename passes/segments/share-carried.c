@@ -28,8 +28,8 @@ typedef struct
   GPtrArray *left;   /* CleaveNode: nodes that may have lost their last user */
 } Sharing;
 
-/* Returns whether the reader `use` is a Slice without steps that only Assembles read. Sets `range`
- * to the range of the Slice. */
+/* Returns whether the reader `use` is a Slice that skips no element of its range, and that only
+ * Assembles read. Sets `range` to the range of the Slice. */
 static gboolean
 is_carried (const Sharing *sharing, const CleaveOperand *use, CleaveRange *range)
 {

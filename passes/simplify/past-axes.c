@@ -39,11 +39,11 @@ cleave_past_axes_may_be (const CleaveNode *node)
          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
-/* Finds the permutation of the Transpose after it moves from the operand of a node to its result:
- * dimension `of_result[d]` of the node's new result becomes dimension d. If operand and result have
- * the same number of dimensions, the permutation stays. If the numbers differ, the permutation
- * follows from the operand's dimensions that the result keeps. Returns FALSE if there is no such
- * permutation. */
+/* Finds the permutation of a Transpose after it moves from the operand of a node to the node's
+ * result. Before the Transpose, the node then has a new result; dimension `of_result[d]` of the new
+ * result becomes dimension d of the Transpose's result. If operand and result have the same number
+ * of dimensions, the permutation stays. If the numbers differ, the permutation follows from the
+ * operand's dimensions that the result keeps. Returns FALSE if there is no such permutation. */
 static gboolean
 find_perm (const CleaveCall *behind,
            const CleaveDimMap *map,

@@ -4,8 +4,8 @@
 
 #include "widen.h"
 
-/* The ranges of a node's result that strips of one band compute. Covers the strips that are planned
- * so far. */
+/* The ranges of a node's result that the strips of one band compute, as far as these strips are
+ * planned. */
 typedef struct
 {
   GArray *boxes; /* CleaveRange: boxes whose union has been computed; two adjacent boxes are merged

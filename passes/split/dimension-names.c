@@ -162,8 +162,10 @@ read_letters (const CleaveOperand *use, char *letters)
   return TRUE;
 }
 
-/* Returns the first reader of result 0 that gives it letters, or whose dimensions correspond one to
- * one. Returns NULL if there is none. */
+/* Returns a reader of result 0 that helps to find the letters of result 0; NULL if there is none.
+ * Looks for a reader that gives result 0 its letters, and sets `letters` to them. Also accepts a
+ * reader whose result has dimensions that correspond one to one to the dimensions of result 0. Sets
+ * `way[d]` to the dimension of this reader's result that dimension d becomes. */
 static const CleaveNode *
 find_reader (const CleaveNode *node, char *letters, guint *way)
 {

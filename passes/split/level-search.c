@@ -112,8 +112,8 @@ fits (const Member *member, gint64 level)
          (limit == 0 || piece_bytes (member, TRUE) <= limit);
 }
 
-/* Returns the index of the coarsest cut of dimension `d` that fits into the level; if no cut fits,
- * of the cut with the smallest pieces. */
+/* Returns the index of the coarsest cut of dimension `d` that fits into the level. If no cut fits,
+ * returns the index of the cut with the smallest pieces. */
 static guint
 pick_cut (Member *member, guint d, gint64 level, gint64 max_n)
 {

@@ -14,8 +14,8 @@
 #include <cleave/cleave-languages.h>
 
 /* Leaves all roots whole if the split graph would not meet the limits on the graph. Returns the
- * peaks of the split graph, or the best peaks of earlier trials if these peaks are nearer to the
- * limits. */
+ * peaks of the split graph. If the best peaks of earlier trials are nearer to the limits, returns
+ * these best peaks instead. */
 static CleavePeaks
 judge_whole (const CleaveTrial *tried, GArray *roots)
 {

@@ -115,8 +115,8 @@ split (CleaveGraph *graph, GHashTable *texts, const Asked *asked, GError **error
                                          requests->len, &asked->recursion, error);
 }
 
-/* Fails if the user named nodes and none of them was split, unless they meet the constraint without
- * a split. */
+/* Fails if the user named nodes and none of these nodes was split. If all of these nodes meet the
+ * constraint without a split, the function does not fail. */
 static gboolean
 is_done (GHashTable *texts, const CleaveSplitReport *report, GError **error)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds the split of one node with the fewest pieces that meets a constraint. Tries combinations of
- * the cuts of all dimensions, from few pieces to many; combinations with equally many pieces in the
- * order of their largest piece. Plans one chunk of each kind, since a grid of thousands of chunks
- * has few kinds. If no combination meets the constraint, finds the combination whose largest piece
- * is the smallest, and reports the size of this piece.
+ * the cuts of all dimensions, from few pieces to many. Among combinations with equally many pieces,
+ * tries first the combination whose largest piece is the smallest. Plans one chunk of each kind,
+ * since a grid of thousands of chunks has few kinds. If no combination meets the constraint, finds
+ * the combination whose largest piece is the smallest of all, and reports the size of this piece.
  *
  * Over 400 lines: the search and the bounds that keep it short. */
 

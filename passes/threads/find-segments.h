@@ -19,11 +19,9 @@
 
 /* Returns the segments (CleaveSegment) that need less memory in strips, each with its strips chosen
  * for the given threads. Does not change the graph. `peak` is the unsplit peak in bytes; the goal
- * is half of it.
- *
- * Sets `*solved` to FALSE if segments between nodes that all data passes through do not reach the
- * goal. If `cones` is TRUE, then tries runs of large values inside such a segment as segments of
- * their own. Returns NULL and sets the error if the graph has a cycle. */
+ * is half of it. Sets `*solved` to FALSE if segments between nodes that all data passes through do
+ * not reach the goal. If `cones` is TRUE, the function then tries the runs of large values inside
+ * such a segment as separate segments. Returns NULL and sets the error if the graph has a cycle. */
 GPtrArray *cleave_segments_find (CleaveGraph *graph,
                                  gint64 peak,
                                  const CleaveThreads *threads,

@@ -3,10 +3,11 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Ops that rewrites add to a graph, or whose attributes they read. Each op is looked up by name
- * once.
+/* The ops that rewrites add to a graph, and the ops whose attributes rewrites read. Each op is
+ * looked up by its name once, so that a rewrite compares pointers.
  *
- * General properties of ops are flags or maps of their records, and not in this list. */
+ * General properties of ops are not in this list: an op's record has them as flags and dimension
+ * maps. */
 
 /* clang-format off */
 #define CLEAVE_KNOWN_OPS(X)                                                                        \

@@ -43,8 +43,8 @@ PATIENCE = 20
 # A goal: the search for a network of at most SMALL_NODES nodes takes at most SMALL_SECONDS processor seconds.
 SMALL_NODES, SMALL_SECONDS = 500, 0.3
 
-# Limits of the numbers of nodes in the table of times. A class has more nodes than its first number, and at most its
-# second.
+# The rows of the table of times, by the number of nodes of a network. A row (a, b) has the networks with more
+# than a and at most b nodes.
 SIZES = [(0, 50), (50, 100), (100, 200), (200, 500), (500, math.inf)]
 
 # The goals: a pattern of labels, the budget as a fraction of the unsplit arena, and the largest ratio of the latencies.

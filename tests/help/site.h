@@ -19,8 +19,8 @@ typedef struct
   guint constants; /* bit mask of the operands that are constants */
   guint sliced; /* bit mask of the operands that are slices of larger values along `sliced_dim` */
   guint sliced_dim;
-  guint row_major; /* bit mask of the operands whose last dimension is innermost in memory; of other
-                      operands of rank 3 or more, dimension 1 is innermost */
+  guint row_major; /* bit mask of the operands whose last dimension is innermost in memory. All
+                      other operands of rank 3 or more have dimension 1 innermost */
   guint broadcast; /* bit mask of the operands with one element along their last dimension */
   gboolean y_row_major;
   gint64 gap;   /* unused elements after each row, plane and higher slice of operands and results */

@@ -10,7 +10,7 @@
 static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32, CLEAVE_INT64 };
 
 /* Sets the strides of a view: dimensions in random order, with gaps between rows if `gaps`. Returns
- * the number of elements from the first to the end of the last one. */
+ * the number of elements that the view occupies in memory, with all gaps. */
 static gint64
 lay_out (CleaveView *view, GRand *rand, gboolean gaps)
 {

@@ -144,8 +144,9 @@ static const struct
   { CLEAVE_INT16, { 0x7fc0, 0x7fc0, 0x7fc0, 0x7fc0 }, 0xffc0 },
 };
 
-/* Returns a tensor of 3x2 elements, of which the first column has these bits. If `apart`, returns a
- * slice that has the first column alone, whose elements are not adjacent. */
+/* Returns a tensor of 3x2 elements whose first column has these bits. If `apart`, returns a slice
+ * of this tensor instead: the first column alone. The elements of the slice are not adjacent in
+ * memory. */
 static CleaveTensor *
 new_tensor (CleaveElement element, guint64 bits, gboolean apart)
 {

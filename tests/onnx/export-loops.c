@@ -270,9 +270,9 @@ has_op (GBytes *bytes, const char *op)
   return has;
 }
 
-/* If two values have equal shapes, ONNX Runtime keeps the memory of the first value for the second
- * value, unless their shapes are hidden. The file hides its shapes, but not for small values, which
- * would save less than the hiding costs. */
+/* ONNX Runtime does not free the memory of a dead value if it knows that a later value has the same
+ * shape. Therefore, the exported file hides the shapes of large values. The shapes of small values
+ * stay, since hiding them costs more than it saves. */
 START_TEST (shapes_are_hidden_until_the_run)
 {
   g_autoptr (CleaveGraph) graph = make_late_twin (128), small = make_late_twin (32), again = NULL;

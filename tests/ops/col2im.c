@@ -45,8 +45,9 @@ add (CleaveGraph *graph, CleaveShape x, const CleaveCol2ImAttrs *attrs, GError *
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* Cuts the image into rows and into columns. The blocks of adjacent rows of blocks are contiguous
- * in the operand; the blocks of adjacent columns of blocks are not. */
+/* Cuts the image into chunks of rows and of columns. The operand has the blocks in row-major order.
+ * Therefore, a chunk of rows reads a contiguous range of blocks, and a chunk of columns reads all
+ * blocks. */
 START_TEST (chunks_of_rows_read_their_blocks)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL), other = cleave_graph_new (NULL);

@@ -29,8 +29,8 @@ add (CleaveGraph *graph, CleaveTfidfAttrs *attrs, GError **error)
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* Returns attributes with four n-grams: 1 and 2 have the output positions 0 and 1, (1, 3) and (1,
- * 1) the positions 3 and 2. */
+/* Returns attributes with four n-grams. Their positions in the output are: 1 has 0, 2 has 1, (1, 3)
+ * has 3, and (1, 1) has 2. */
 static CleaveTfidfAttrs
 make (gint64 max_skip)
 {

@@ -106,8 +106,9 @@ START_TEST (a_nested_join_may_outlive_the_outer_one)
 }
 END_TEST
 
-/* The graph is half of a residual block. The convolution reads `a` and a row of the other half from
- * one join. The sum could overwrite `a` only if all of `a` were copied into that join. */
+/* Computes y = Conv (Concat (a, one row of b)), and then a + y. Only the row of b is copied into
+ * the buffer of the Concat, since `a` is computed there. If `a` had a buffer of its own, the sum
+ * could overwrite `a`, but all of `a` would have to be copied. */
 START_TEST (a_part_is_not_copied_to_free_its_memory)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

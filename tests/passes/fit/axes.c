@@ -54,8 +54,8 @@ make_sequence (const char *before, const char *after, gboolean time_is_last)
   return graph;
 }
 
-/* Strips carry few time steps to the next strip: for all layers together, less than a third of the
- * steps of one value. */
+/* Asserts that strips carry few time steps to the next strip. The carried steps of all layers
+ * together are less than a third of the time steps of one value. */
 START_TEST (time_is_cut_wherever_it_stands)
 {
   static const struct

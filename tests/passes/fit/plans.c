@@ -400,8 +400,8 @@ sum_after (const char *passes)
   return g_compute_checksum_for_string (G_CHECKSUM_SHA256, text, -1);
 }
 
-/* Returns sum_after() of the pass `fit` with another option, `option`. The budget is one byte less
- * than the least arena of the residual chain, which has the input too. */
+/* Returns sum_after() for the pass `fit` with a budget and another option, `option`. The budget is
+ * one byte less than the smallest arena of the residual chain. This arena includes the input. */
 static char *
 sum_below_least (const char *option)
 {

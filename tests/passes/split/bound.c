@@ -13,7 +13,8 @@ relu (CleaveGraph *graph, const char *name, CleaveResult *x)
   return cleave_graph_add_unary (graph, "Relu", name, x, NULL, NULL);
 }
 
-/* Makes the graph x 4x4 → a → b → MatMul (b, b) c → d. */
+/* Makes the graph a = Relu (x), b = Relu (a), c = MatMul (b, b), d = Relu (c). All values have the
+ * shape 4x4. */
 static CleaveGraph *
 make_graph (void)
 {

@@ -212,8 +212,11 @@ START_TEST (the_only_possible_dimension_is_cut)
 }
 END_TEST
 
-/* With few channels, the seven rows are cut. A node of any size that follows a cut node is cut
- * along the same dimension. A node that only moves values may have pieces of less even sizes. */
+/* All values have 7 rows, which two threads can only share as 4 and 3. A value with 32 channels is
+ * cut by rows nevertheless, since pieces of 16 channels would be slow. A value with 192 channels is
+ * cut by channels. A Relu or Neg is cut along the same dimension as the convolution that it reads,
+ * however small it is. A Concat only moves values, so its pieces may be less equal: it is cut by
+ * rows. */
 START_TEST (few_channels_and_following_nodes_are_cut_by_rows)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
