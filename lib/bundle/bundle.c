@@ -51,8 +51,8 @@ bundle_clear (gpointer data)
  */
 CLEAVE_DEFINE_COUNTED (CleaveBundle, bundle, bundle_clear)
 
-/* Fails if a value is empty, has over 2 GiB, or has more rows, columns or channels than the tables
- * can store in 16 bits. */
+/* Fails if a value is empty, has over 2 GiB, or has more rows, columns or images than
+ * MAX_EXTENT. */
 static gboolean
 check_extents (const CleaveBundleModel *model, GError **error)
 {

@@ -52,8 +52,8 @@ gboolean cleave_bundle_is_wide (const CleaveBundle *bundle);
  * without license and includes. `is_static`: whether the arrays are static. */
 void cleave_bundle_append_weights (const CleaveBundle *bundle, gboolean is_static, GString *out);
 void cleave_bundle_append_tables (const CleaveBundle *bundle, GString *out);
-/* Appends the tables of layers, row maps and kernels. `numbers`, indexed by value: number of the
- * value in the table of values. */
+/* Appends the tables of layers, row maps and kernels. `numbers` is indexed by value of the model,
+ * and gives its index in the printed table of values. */
 void cleave_bundle_append_layers (const CleaveBundle *bundle, const guint *numbers, GString *out);
 /* Returns the number of entries in the table of row maps. */
 guint cleave_bundle_count_row_maps (const CleaveBundle *bundle);
@@ -80,8 +80,8 @@ char *cleave_bundle_dup_output_name (const CleaveBundle *bundle, guint i);
 /* Returns the name of memory `i` as a C identifier; "arena" if there is only one memory. */
 char *cleave_bundle_dup_memory_name (const CleaveBundle *bundle, guint i);
 guint cleave_bundle_count_memories (const CleaveBundle *bundle);
-/* The next two functions return the value of input or output `i`, or the base of this value if it
- * is a view. */
+/* The next two functions return the value of input or output `i`. If that value is a view, they
+ * return its base. */
 const CleaveBundleValue *cleave_bundle_input (const CleaveBundle *bundle, guint i);
 const CleaveBundleValue *cleave_bundle_output (const CleaveBundle *bundle, guint i);
 /* Returns whether a callback of the program around the bundle supplies an input row by row. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds the value that the result of a segment's last step may overlay, and the lag between result
- * and value (flow.h). One run of the loop finds both for all segments with the same last step. */
+ * and value (flow.h). A single run of the longest segment finds the lags of all segments with the
+ * same last step. */
 
 #include <string.h>
 
@@ -65,9 +66,11 @@ list_readers (CleaveBundleFlow *flow, guint s, guint value)
   return flow->readers->len - n;
 }
 
-/* Adds the segment that begins at step `first` to the last overlay group, or to a new group. The
- * readers of the last group are the last entries of flow->readers. A new group with the same value
- * begins with these entries, and appends its further readers. */
+/* Adds the segment that begins at step `first` and overlays `value`. The last overlay group gets
+ * the segment if its segments overlay the same value, and step `first` neither reads the value nor
+ * uses the memory of the segment's result. Otherwise adds a new group. If the new group has the
+ * value of the last group, it shares the readers of that group: the last entries of
+ * flow->readers. */
 static void
 add_first (CleaveBundleFlow *flow, guint first, guint value)
 {

@@ -92,8 +92,9 @@ gboolean cleave_bundle_flow_begin (CleaveBundleFlow *flow);
 gboolean cleave_bundle_flow_set_slots (CleaveBundleFlow *flow);
 /* Lists the overlays of this segment, and of all shorter segments with the same last step. */
 void cleave_bundle_flow_list_overlays (CleaveBundleFlow *flow);
-/* Increases the lags of all overlays (CleaveBundleOverlay) as necessary before step `s` writes its
- * next row. Does nothing if `s` does not write to the memory of the segment's result. */
+/* Increases the lags of overlays (CleaveBundleOverlay), so that the next row of step `s` overwrites
+ * no byte that is still needed. Does nothing if `s` does not write to the memory of the segment's
+ * result. */
 void cleave_bundle_flow_grow_lags (CleaveBundleFlow *flow, guint s);
 /* Skips rows if the loop is in a steady state, that is, repeats itself (flow-steady.c). The caller
  * requests only rows of step `target`. */

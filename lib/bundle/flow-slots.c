@@ -24,8 +24,8 @@ set_slots (CleaveBundleFlow *flow)
     }
 }
 
-/* Returns whether a step after the segment reads the result of a step of the segment other than the
- * last step. */
+/* Returns whether a step after the segment reads the result of a step in the segment that is not
+ * its last step. */
 static gboolean
 has_more_ends (const CleaveBundleFlow *flow)
 {
@@ -96,8 +96,8 @@ set_bands (CleaveBundleFlow *flow)
 
 /* The functions below find the steps that share memory. */
 
-/* Returns whether row r of step `s` needs exactly row r of the operand that step `p` computes, with
- * the same columns. */
+/* Returns whether the results of steps `s` and `p` have the same extents, and row r of `s` needs
+ * only row r of `operand`, the result of `p`. */
 static gboolean
 is_same_place (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
 {
@@ -118,9 +118,10 @@ count_readers (const CleaveBundleFlow *flow, guint p)
   return flow->model->first_reader[value + 1] - flow->model->first_reader[value];
 }
 
-/* Returns whether step `s` can write its rows over the rows of an operand that step `p` computes
- * and no other step reads. Returns FALSE if the result of `s` is whole and has several images: each
- * image then needs separate bytes, but all images use the same bytes of a ring. */
+/* Returns whether step `s` can write its rows over the rows of an operand. Step `p` must compute
+ * the operand, and only `s` may read it. Returns FALSE if the result of `s` is whole and has
+ * several images: each image then needs separate bytes, but all images use the same bytes of a
+ * ring. */
 static gboolean
 can_share (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
 {

@@ -62,10 +62,11 @@ is_complete (const CleaveBundleFlow *flow, guint s)
   return *get_made (flow, s) == get_result (flow, s)->image.rows;
 }
 
-/* For a step `s` that has computed rows since the mark (flow->mark): returns whether the rows of an
- * operand advance with the rows of `s`, or the operand is complete. Returns FALSE if the window of
- * the first row since the mark lies wholly in the padding before the operand. If the result of the
- * segment overlays the operand, returns FALSE if any row of this window lies in that padding. */
+/* For a step `s` that has computed rows since the mark (flow->mark): returns whether its window of
+ * an operand has moved by as many rows as the operand has got. A complete operand needs no new
+ * rows. Returns FALSE if the window at the mark lies wholly in the padding before the operand. If
+ * the result of the segment overlays the operand, returns FALSE if any row of this window lies in
+ * that padding. */
 static gboolean
 advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -87,9 +88,9 @@ advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
 }
 
 /* For a step `s` that has computed no row since the mark (flow->mark): returns whether `s` still
- * waits for rows of an operand, as it did at the mark. Returns TRUE if the operand has no new row,
- * `s` is complete, `s` needs a row that existed at the mark, or all rows that `s` needs are
- * missing. */
+ * waits for the same rows of an operand as at the mark. Returns TRUE if the operand has no new row
+ * or `s` is complete. Also returns TRUE if the first row that `s` needs existed at the mark, or is
+ * still missing. */
 static gboolean
 waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -102,8 +103,9 @@ waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
   return begin < flow->mark[p - flow->segment.first] || begin >= *get_made (flow, p);
 }
 
-/* Returns whether the loop repeats itself: the rings have as many rows as when flow->mark was set,
- * and the rows in each ring have advanced with the steps. */
+/* Returns whether the loop repeats itself since the mark (flow->mark). If a step has computed rows
+ * since then, its operands must have advanced with these rows (advances_with()). Any other step
+ * must still wait for its operands (waits_for()). */
 static gboolean
 is_steady (const CleaveBundleFlow *flow)
 {

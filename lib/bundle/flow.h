@@ -74,10 +74,10 @@ typedef struct
   guint first, end; /* first step of the longest segment, and the step after its last step; `end` is
                      * 0 if there was no run */
   guint *next;      /* indexed by step minus `first`: `next` of the step's CleaveBundleSlot */
-  gint64 *capacity; /* indexed by step minus `first`: number of rows in the step's memory, if no
-                       earlier step of the segment uses this memory */
+  gint64 *capacity; /* indexed by step minus `first`: number of rows in the step's memory, in a
+                       segment in which no earlier step uses this memory */
   CleaveBundleOverlay *overlays; /* indexed by step minus `first`: overlay of the segment that
-                                  * begins at the step; only for one band */
+                                    begins at the step; not used for several bands */
 } CleaveBundleRun;
 
 /* A group of segments of a run (CleaveBundleRun): the segments that begin at the steps [first,
@@ -114,9 +114,9 @@ typedef struct
                             * upward run */
   GArray *overlays;        /* CleaveBundleOverlayGroup: overlays of the current run */
   GArray *readers;         /* CleaveBundleReader: readers of the overlaid values of the groups */
-  guint8 *overlaid;        /* indexed by step minus segment.first: bit i is set if operand i is an
-                            * overlaid value of a group */
-  guint end_slot;          /* index of the step whose memory holds the result of the segment */
+  guint8 *overlaid; /* indexed by step minus segment.first: bit i is set if operand i of the step is
+                       the overlaid value of a group */
+  guint end_slot;   /* index of the step whose memory holds the result of the segment */
 } CleaveBundleFlow;
 
 void cleave_bundle_flow_init (CleaveBundleFlow *flow, const CleaveBundleModel *model, gint64 align);

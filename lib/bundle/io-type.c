@@ -123,8 +123,9 @@ set_operand (CleaveOperand *operand, CleaveResult *result)
 
 /* The functions below change inputs. */
 
-/* Finds the integer type and the scale to which all readers of an input convert it. Fails if a
- * reader does not convert the input, or if two readers use different types or scales. */
+/* Finds the conversion that all readers of an input apply to it: sets `to` to its integer type, and
+ * `scale` to its scale and zero point. Returns FALSE if a reader does not convert the input, or if
+ * two readers use different types or scales. */
 static gboolean
 find_conversion (const CleaveResult *input, CleaveBundleQuantization *scale, CleaveElement *to)
 {

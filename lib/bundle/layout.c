@@ -98,9 +98,9 @@ add_rings (Builder *b, guint index)
 
 /* The functions below estimate the accesses to buffers. */
 
-/* Adds the bytes that a step reads of an operand to the accesses of the operand's buffer. The step
- * reads each byte once, or one element for every four multiply-adds if that is more, since a kernel
- * computes four multiply-adds with one read. */
+/* Adds an estimate of the bytes that a step reads of an operand to the accesses of the operand's
+ * buffer. A kernel computes four multiply-adds with one read. So the estimate is one element for
+ * every four multiply-adds, but at least the bytes of the operand. */
 static void
 add_reads (const Builder *b, const CleaveBundleStep *step, guint operand)
 {

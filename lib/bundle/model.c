@@ -100,9 +100,9 @@ only_index (void)
   return cleave_dim_map_whole (1);
 }
 
-/* Returns the map of dimension `dim` of an operand, for a step whose rows (or columns) are
- * dimension `from` of the result. Returns the map of the op if this map depends only on `from`. If
- * the map of the op depends on another dimension, returns a map of all indices. */
+/* Returns the map from a row (or column) of the result to dimension `dim` of an operand. `from` is
+ * the dimension of the result that has its rows (or columns). If the op maps another dimension of
+ * the result to `dim`, returns a map to all indices of the operand. */
 static CleaveDimMap
 find_map (const CleaveDimMap *maps, gint dim, gint from, const CleaveShape *operand)
 {

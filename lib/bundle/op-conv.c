@@ -59,9 +59,10 @@ can_combine_channels (const gint16 *first, gint64 n_weights)
   return TRUE;
 }
 
-/* Returns whether the weights of a layer can have the order of kernels/dot-s8.h. Lines then have a
- * multiple of four weights for each channel. Each group has a multiple of four channels, because
- * weights of a single channel could end at an odd address. */
+/* Returns whether the weights of a layer can have the order of kernels/dot-s8.h. A line must have a
+ * multiple of four weights for each channel. If there are several groups, each must have a multiple
+ * of four channels: after the weights of a single channel, the next group could begin at an odd
+ * address. */
 static gboolean
 can_combine (const CleaveBundleConv *conv, const Geometry *g)
 {

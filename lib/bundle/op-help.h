@@ -56,9 +56,10 @@ void cleave_bundle_set_in_place_if_same (const CleaveNode *node, CleaveBundleLay
 
 /* Returns a new tensor of int32 with the shape of operand 0. */
 CleaveTensor *cleave_bundle_new_integers (const CleaveNode *node);
-/* Runs the reference code of an op that moves elements, with `x` in place of operand 0. If `x`
- * holds the numbers 0, 1, 2, …, the result shows the element of operand 0 that each element copies.
- * The other operands must be constant. The result has the element type int32, as `x`. */
+/* Runs the reference code of an op that moves elements, with `x` in place of operand 0. The other
+ * operands must be constant. The result has the element type int32, as `x` has. If `x` contains the
+ * numbers 0, 1, 2, …, each element of the result is the index of the element of operand 0 that the
+ * op copies. */
 CleaveTensor *cleave_bundle_run_on (const CleaveNode *node, const CleaveTensor *x);
 
 /* Describes a node that copies elements and treats dimensions separately: for each dimension, a

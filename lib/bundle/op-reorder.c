@@ -45,8 +45,8 @@ find_order (const CleaveNode *node)
   return order;
 }
 
-/* Returns whether the offsets in each group of `extent` elements grow by the same steps as in the
- * first group. */
+/* Returns whether, in each group of `extent` elements, each offset is larger than the offset before
+ * it by the same number: order[1] - order[0]. */
 static gboolean
 is_digit (const gint32 *order, gint64 n, gint64 extent)
 {

@@ -152,8 +152,9 @@ is_blocked (const Label *before, State state, const CleaveBundleSegment *g)
          before->segment.overlay.end == g->overlay.value;
 }
 
-/* Extends a plan, label number `index` at the begin of a segment, by the segment. Adds the label of
- * the new plan. `n_bytes`: bytes of the segment; `saved`: bytes that its overlay saves. */
+/* Appends a segment to a plan, and adds the label of the new plan. The old plan is label number
+ * `index` of `state` at the begin of the segment. `n_bytes`: bytes of the segment; `saved`: bytes
+ * that its overlay saves. */
 static void
 extend (
     Search *s, const CleaveBundleSegment *g, gint64 n_bytes, gint64 saved, State state, guint index)
@@ -171,7 +172,7 @@ extend (
     add_bounded (get_labels (s, g->end, after), &label);
 }
 
-/* Extends all plans that end at the begin of a segment by the segment. */
+/* Appends a segment to all plans that end at the begin of the segment. */
 static void
 extend_all (Search *s, const CleaveBundleSegment *g)
 {

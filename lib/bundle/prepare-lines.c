@@ -9,9 +9,9 @@
  *   an element-wise node that broadcasts an operand
  *     =>  Expand the operand
  *
- * The bundle must store these matrices with their last dimension as channels. So a Reshape to more
- * than two dimensions selects a number of dimensions with which no node of the graph reads channels
- * first. */
+ * The last dimension of these matrices must be the channels of the bundle's value. But a bundle
+ * stores channels first if a node of the graph reads a value of the same rank as images. So a
+ * Reshape to more than two dimensions chooses a rank of which this is not true. */
 
 #include "op-help.h"
 #include "prepare.h"
@@ -81,8 +81,8 @@ find_lines (const CleaveShape *x, guint axes)
   return lines;
 }
 
-/* Returns operand 0 of a node as a matrix; each row has the elements along the dimensions in the
- * bit mask. */
+/* Returns operand 0 of a node as a matrix. Each row of the matrix has the elements along the
+ * dimensions that find_lines() moved to the end. */
 static CleaveResult *
 to_matrix (CleaveGraph *graph, const CleaveNode *node, const Lines *lines, GError **error)
 {

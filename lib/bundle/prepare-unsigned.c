@@ -35,7 +35,8 @@ static const Rule rules[] = {
   { "SpaceToDepth", 1, 0, 0, TRUE },
 };
 
-/* The rules of ops that only move elements: of operand 0, or of all operands. */
+/* The rules of ops that only move elements. moves_rule: only operand 0 has the elements; join_rule:
+ * all operands have them. */
 static const Rule moves_rule = { NULL, 1, 0, 0, TRUE };
 static const Rule join_rule = { NULL, ALL_OPERANDS, 0, 0, TRUE };
 
@@ -96,8 +97,8 @@ find_signed (Rewrite *r, CleaveResult *value, GError **error)
   return other;
 }
 
-/* Returns an int8 constant: the zero points of operand `slot` minus 128. An absent zero point is
- * 0. */
+/* Returns an int8 constant: each zero point in operand `slot`, minus 128. If the operand is absent,
+ * its zero point is 0. */
 static CleaveResult *
 shift_zeros (Rewrite *r, const CleaveNode *node, guint slot, GError **error)
 {

@@ -95,8 +95,9 @@ dup_kernel (const CleaveBundle *bundle, const char *file, const char *ending)
 /* The functions below append the kernels. */
 
 /* Appends a text. Replaces the first include of each header by the text of that header, without its
- * license. Omits includes of headers that are files of the bundle, unless keeps_includes is TRUE;
- * their names begin with "cleave-". */
+ * license, and leaves out later includes. The headers with names that begin with "cleave-" are
+ * files of the bundle: leaves out their includes, unless keeps_includes is TRUE. `seen`: the
+ * headers so far. */
 static void
 append_text (const CleaveBundle *bundle,
              GString *out,

@@ -55,8 +55,8 @@ is_row_map (const Tables *tables, guint index, const CleaveDimMap *map)
          entry->block == map->block;
 }
 
-/* Returns the index in the table `row_maps` at which the `n` maps of a step's operands are, one
- * after the other. Adds the maps that are missing. */
+/* Returns an index in the table `row_maps`: from this index on, the table has the `n` maps of a
+ * step's operands. Appends maps to the table if it does not have them in this order. */
 static guint
 add_row_maps (Tables *tables, const CleaveDimMap *maps, guint n)
 {

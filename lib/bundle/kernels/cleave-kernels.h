@@ -33,14 +33,14 @@
 #endif
 
 #if defined __ARM_FEATURE_MVE && defined __GNUC__ && !defined __clang__
-/* GCC assigns neighboring fields by vectors, which it builds on the stack: a convolution then needs
- * 88 bytes more of stack on a Cortex-M55. */
+/* Without this option, GCC builds neighboring fields as one vector on the stack. A convolution then
+ * needs 88 bytes more of stack on a Cortex-M55. */
 #pragma GCC optimize("no-tree-slp-vectorize")
 #endif
 
 /* Marks a function that must have its own stack frame. If the compiler inlined the function, its
- * variables would occupy the stack while other parts of the caller run. A model may not use a
- * function of a header. */
+ * variables would occupy the stack while other parts of the caller run. `unused` prevents a warning
+ * if a header defines the function and no kernel of the model calls it. */
 #ifdef __GNUC__
 #define CLEAVE_APART __attribute__ ((noinline, unused))
 #else

@@ -95,8 +95,8 @@ typedef struct
 } CleaveLayerNormF32;
 
 /* A product of two values A and B: each sum is over the channels k of A. The factors for channel k
- * are row k of B or, if has_columns, column k of B. If has_columns, each row of A and of B is a
- * matrix. */
+ * are row k of B or, if has_columns, column k of B. With has_columns, each row of A and of B is a
+ * matrix of its own: its columns are the rows of the matrix. */
 typedef struct
 {
   int32_t in, out; /* numbers of channels of A and of B */

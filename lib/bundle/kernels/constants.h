@@ -14,11 +14,13 @@ typedef struct
 {
   const int8_t *weights;
   /* For each channel of the result, two integers: the initial value of the sum, and the multiplier.
-   * After them, a byte for each channel: the shift of cleave_scale().
+   * After them, a byte for each channel: its shift.
    *
-   * If the shift is from 0 to 63, the sum has at most 31 bits, and the bounds are -128 and 127, the
-   * kernel scales twice the sum, which is faster. The table then has twice the initial value. For
-   * other channels, the table has the initial value, and the shift minus 64. */
+   * The kernel doubles a sum before it scales the sum, which is faster. This needs a sum with a
+   * magnitude below 2^30, a result with the bounds -128 and 127, and a shift of at least 0. The
+   * table then has twice the initial value, and the shift itself. For other channels, it has the
+   * initial value, and the shift minus 64, a negative byte. A channel with a float scale
+   * (CLEAVE_FLOAT_SCALES) has the shift INT8_MAX, and the bits of the float as the multiplier. */
   const int32_t *sums;
   CleaveSlide slide;
   CleaveChannels in, out; /* numbers of channels of one group, in the operand and in the result */
@@ -90,7 +92,7 @@ typedef struct
                                   * of the last one, not of the first */
 } CleaveArg;
 
-/* A convolution of other integers than int8, or a transposed convolution. The weights minus their
+/* A convolution of integers other than int8, or a transposed convolution. The weights minus their
  * zero points are indexed by [channel of the result][row][column][channel of a group]. */
 typedef struct
 {
@@ -126,8 +128,8 @@ typedef struct
 
 typedef struct
 {
-  const int32_t *table; /* exp (-i * scale) in units of 2^-31, indexed by i, from 0 to 255: the
-                           maximum minus an element */
+  const int32_t *table; /* table[i]: exp (-i * scale) in units of 2^-31, where i, from 0 to 255, is
+                           the maximum minus an element */
   int32_t channels;
   int32_t y_bytes; /* bytes of an element of the result: 1 for int8, 2 for int16 */
 } CleaveSoftmaxS8;
@@ -211,8 +213,8 @@ typedef struct
   int32_t block, channels; /* extent of a block; number of channels of the value that has more
                             * rows */
   int16_t size;            /* bytes of an element */
-  /* 1: channel c at position p of a block is channel p * channels + c of the value with fewer
-   * rows; 0: it is channel c * block * block + p */
+  /* In the value with fewer rows, channel c at position p of a block is channel p * channels + c
+   * (1) or channel c * block * block + p (0). */
   int16_t is_columns_first;
 } CleaveBlocks;
 

@@ -2,7 +2,7 @@
 
 /* Convolution of int8. Channels of the result are computed in blocks of four channels; remaining
  * channels are blocks of one channel. The weights of a block are a sequence of lines. A line has
- * the weights that are read one after the other, and is the longest of these:
+ * the weights of one of these sets of taps, the first whose condition is true:
  *
  *   - all taps, if there are several with at most CONV_S8_GATHERED elements: they are copied from
  *     the operand, with padding. The line ends with weights of zero, up to a multiple of four.
@@ -13,7 +13,8 @@
  * dot-separate-s8.h if it is 0. A line of a single channel is w[i].
  *
  * The sums begin with the bias minus x_zero times all weights, so the kernel need not subtract
- * x_zero from x. For this reason, it multiplies weights on padding by x_zero. */
+ * x_zero from x. An element of padding must then count as x_zero: the kernel multiplies its weight
+ * by x_zero. */
 
 #include "cleave-kernels.h"
 #include "dot-s8.h"
@@ -176,8 +177,9 @@ conv_s8_gather (const ConvS8 *s, int32_t first, int8_t *to)
     }
 }
 
-/* Sets the number of pixels to compute together, one or two, if `left` pixels remain. If the
- * elements of a window are side by side, in the operand or in a copy, sets their address. */
+/* Sets the number of pixels to compute together: two if `left`, the number of remaining pixels,
+ * allows it, otherwise one. If all elements of a window are contiguous, in the operand or in a
+ * copy, sets their address. */
 static CLEAVE_APART void
 conv_s8_begin (ConvS8 *s, int32_t left)
 {

@@ -12,8 +12,8 @@
  *
  * The products with the whole integers add up to the sum of channel 0 plus 256 times the sum of
  * channel 1. The products with the low bytes add up to the sum of channel 0. The difference,
- * divided by 256, is the sum of channel 1. So a processor that multiplies halves of a word extends
- * only every second byte. */
+ * divided by 256, is the sum of channel 1. This order saves instructions on a processor that
+ * multiplies the 16-bit halves of words: only the low bytes must be extended to 16 bits. */
 
 /* The largest n. If n is larger, a sum of products with the whole integers can exceed an int32. */
 #define DOT_S8_ELEMENTS 508

@@ -109,8 +109,9 @@ recurrent_set_step (const CleaveCall *call, int32_t column, RecurrentStep *s)
   s->c = state + 2 * p->hidden;
 }
 
-/* Copies h, and c if the layer has it, from the state to the result: the state after step
- * call->row, or after the last step. */
+/* Copies h, and c if the result has c, from the state to the result. If the result has a row for
+ * each step, copies the state after step call->row; otherwise copies the state after the last
+ * step. */
 static inline void
 recurrent_end (const CleaveCall *call)
 {
