@@ -43,7 +43,7 @@ def warned(graph):
 def load(model, shapes=None, dims=None, values=None, folder=None):
     """Reads an ONNX or TensorFlow Lite model: a path, bytes, a file opened for reading bytes, or an `onnx.ModelProto`.
 
-    A path may also be a graph as text, which ends in `.cleave`. All options except `model` are for ONNX models only.
+    A path that ends in `.cleave` is the path of a graph as text. All options except `model` are for ONNX models only.
 
     `shapes` maps inputs to shapes, `dims` maps named dimensions to extents, and `values` maps inputs to constants that
     replace them. If the model has one input, `shapes` may be its shape. If the model is not a path, `folder` is the
@@ -74,11 +74,11 @@ def parse(data, folder=None, shapes=None, dims=None, values=None):
 def compile(path, shapes=None, dims=None, values=None, threads=1, reference=False, max_programs=8):
     """Compiles the model in a file for inputs of several shapes, and returns a ShapedProgram.
 
-    `shapes` and `dims` give the largest shapes, and runs take the largest or smaller shapes. `load` explains `shapes`,
-    `dims` and `values`. `Graph.compile` explains `threads` and `reference`. If each output row needs only the input row
-    with the same index, as in a batch, a few programs are enough for all sizes, on padded inputs. If an output row
-    needs several input rows, each shape has a program, which is compiled when the shape first occurs. At most
-    `max_programs` programs are in memory."""
+    `shapes` and `dims` give the largest shapes. A run may have inputs of these shapes or of smaller shapes. `load`
+    explains `shapes`, `dims` and `values`. `Graph.compile` explains `threads` and `reference`. If each output row
+    depends on the input row of the same index alone, as in a batch, runs pad smaller inputs. Then a few programs are
+    enough for all sizes. If an output row depends on several input rows, each shape has a separate program. The program
+    is compiled when its shape first occurs. At most `max_programs` programs are in memory."""
     if not isinstance(max_programs, int) or max_programs < 1:
         fail(f'max_programs expects a number from 1, not {max_programs!r}')
     return ShapedProgram(path, import_options(shapes, dims, values), threads, reference, max_programs)
@@ -217,12 +217,12 @@ def parse_split(texts, max_added_macs):
 
 
 def split(graph, nodes=None, **options):
-    """Splits the given nodes (a name, or a list of names), or all nodes to which the options apply.
+    """Splits nodes. `nodes` is a name or a list of names; None splits all nodes to which the options apply.
 
     The options have the names of the options of `cleave split`: dims='H' with num_chunks, chunk_size, chunk_sizes or
-    chunk_weights; slice_ranges; limits such as max_memory='64KiB'. The options depth, halo, strips_per_band and
-    single_use also split producers. `max_added_macs` is a fraction, as in `fit`. A split graph computes the same bits.
-    Returns a SplitReport."""
+    chunk_weights; slice_ranges; limits such as max_memory='64KiB'. With the option depth, the function also splits
+    producers; halo, strips_per_band and single_use need depth. `max_added_macs` is a fraction, as in `fit`. A split
+    graph computes the same bits. Returns a SplitReport."""
     texts = texts_of(options)
     if isinstance(nodes, (str, Node)):
         nodes = [nodes]
@@ -282,13 +282,13 @@ def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, thr
     """Splits the graph so that its activations fit into `max_memory` ('256 KiB', '2 MB', or bytes), at the least cost.
     If `max_memory` is None, the split minimizes the memory.
 
-    `max_added_macs` limits the MACs that the split adds, as a fraction of the MACs before. `max_added_latency` limits
-    the added time, as a fraction of the estimated time before. 0.1 is 10 %, 0 allows no increase, and None is no limit.
-    `threads` is the number of threads for `compile(threads, as_is=True)`; 0: one per core. With `exclude_inputs`, the
-    arena does not include the inputs of the graph. `target` is the runtime that runs the result: 'cleave', or 'ort' for
-    ONNX Runtime. With 'ort', `save` writes strips as iterations of a Loop, as `cleave fit --for ort` does. `progress`
-    is called with a number from 0 to 1; False shows no progress. Returns a FitReport. If `max_memory` is too small,
-    raises a LimitError whose `smallest` is the smallest budget found."""
+    `max_added_macs` limits the MACs that the split adds, as a fraction of the MACs of the unsplit graph.
+    `max_added_latency` limits the added time, as a fraction of the estimated time of the unsplit graph. 0.1 is 10 %, 0
+    allows no increase, and None is no limit. `threads` is the number of threads for `compile(threads, as_is=True)`; 0:
+    one per core. With `exclude_inputs`, the arena does not include the inputs of the graph. `target` is the runtime
+    that runs the result: 'cleave', or 'ort' for ONNX Runtime. With 'ort', `save` writes strips as iterations of a Loop,
+    as `cleave fit --for ort` does. `progress` is called with a number from 0 to 1; False shows no progress. Returns a
+    FitReport. If `max_memory` is too small, raises a LimitError whose `smallest` is the smallest budget found."""
     plan = plan_fit(graph, max_memory, max_added_macs, max_added_latency, threads, progress, exclude_inputs, target)
     with errors():
         call(plan.apply, graph)
@@ -296,9 +296,10 @@ def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, thr
 
 
 def frontier(graph, max_added_macs=None, max_added_latency=None, threads=1, progress=None, exclude_inputs=False):
-    """Returns the best plans for all budgets: a list of FitReports, from the largest arena to the smallest. Each plan
-    needs less memory and costs more than the plan before it. The graph does not change, and `FitReport.apply(graph)`
-    applies a plan. `fit` explains the arguments. The plans are for Cleave's own runtime, not for ONNX Runtime."""
+    """Returns the best plans for all budgets, as a list of FitReports. The plan with the largest arena is the first.
+    Each plan needs less memory and costs more than the plan before it. The graph does not change, and
+    `FitReport.apply(graph)` applies a plan. `fit` explains the arguments. The plans are for Cleave's own runtime, not
+    for ONNX Runtime."""
     cancellable, reporter = new_cancellable(), Progress('search', progress)
     try:
         with errors():
@@ -327,8 +328,8 @@ def compile_program(graph, threads=1, reference=False, trace=False, as_is=False)
     """Compiles the graph to a program with this number of threads; 0: one per core. The graph does not change.
 
     A copy of the graph is split for the threads, as in `cleave run --threads`. If no split saves time, the program has
-    one thread. `as_is` compiles the graph without this split: after `fit`, memory stays within the budget. `reference`
-    uses the reference kernels. `trace` records the times of steps, for `Program.trace`."""
+    one thread. `as_is` compiles the graph without this split. Use `as_is` after `fit`, so that the memory stays within
+    the budget. `reference` uses the reference kernels. `trace` records the times of steps, for `Program.trace`."""
     return Program(graph, threads, reference, trace, as_is)
 
 
@@ -360,15 +361,17 @@ def bundle_texts(options):
 
 
 def bundle(graph, folder=None, max_memory=None, max_added_macs=0, **options):
-    """Plans the graph as C99 for a small device, and writes the files into `folder`, unless it is None.
+    """Plans the graph as C99 for a small device. Writes the files into `folder`, unless `folder` is None.
 
     The arena has at most `max_memory` bytes. If `max_memory` is None, the plan with the smallest arena is used.
     `max_added_macs` is a fraction, as in `fit`. The other options have the names and values of the options of `cleave
     bundle`, such as `kernels='c'` and `single_file=True`.
 
-    `input` and `output` are a place ('arena', 'apart', for inputs also 'rows'), or a dictionary from names to places.
-    `memory` is a dictionary from the names of memories to their sizes, the fastest memory first. `state` is a
-    dictionary from inputs to the outputs that are their next values, a list of inputs, or 'all'.
+    `input` and `output` select the memory of inputs and outputs: 'arena', or 'apart' for memory of the caller. With
+    `input='rows'`, a function of the caller supplies each row. A dictionary from names selects the memory of each input
+    or output. `memory` is a dictionary from the names of memories to their sizes, the fastest memory first. `state` is
+    a dictionary from each input to the output that is its value in the next run. `state` may also be a list of inputs,
+    or 'all'.
 
     Returns a Bundle; the graph does not change."""
     texts = bundle_texts(options)

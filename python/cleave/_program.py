@@ -34,7 +34,8 @@ def split_to_run(graph, threads, as_is):
 
 def load_program(path, model=None, trace=False):
     """Loads a program that `Graph.save_program` wrote with this version of the library and for this kind of processor.
-    If the model has moved since, `model` is its new path. The content of the model must be the same."""
+    If the file of the model was moved after the compilation, `model` is its new path. The content of the file must be
+    the same."""
     program = Program.__new__(Program)
     with errors():
         program._set(*call(Cleave.Program.load, os.fspath(path), None if model is None else os.fspath(model), trace))
@@ -249,17 +250,19 @@ class Program:
 
     @property
     def inputs(self):
-        """The shape and the numpy.dtype of each input, by name. A sequence or an optional value has a ListPort."""
+        """The shape and the numpy.dtype of each input, by name. A sequence or an optional value has a ListPort, which
+        also states its type, such as 'seq(float32)'."""
         return ports_of_inputs(self._dynamic, self._inputs, self._lists)
 
     @property
     def outputs(self):
-        """The shape and the numpy.dtype of each output, by name, without outputs whose shapes depend on data."""
+        """The shape and the numpy.dtype of each output, by name. Outputs whose shapes depend on data are left out."""
         names = self._outputs if self._dynamic is None else self._dynamic.get_outputs()
         return {name: Port(shape_of(kind), dtype_of(kind)) for name, kind in self._outputs.items() if name in names}
 
     def profile(self, runs=10, **inputs):
-        """Returns a dictionary for each step, the slowest first, with its time in the fastest of `runs` runs."""
+        """Runs the program `runs` times. Returns a dictionary for each step, with the time of the step in the fastest
+        run. The slowest step is the first."""
         self._bind(inputs)
         profile = call(self._program.profile, runs)
         names = ('name', 'what', 'reference', 'nanoseconds', 'macs', 'bytes')
@@ -288,9 +291,9 @@ SHAPED_STATS = ('n_programs', 'n_compiled', 'n_shapes', 'n_padded')
 
 
 class ShapedProgram:
-    """A model that `compile` compiled for inputs of several shapes. A call takes arrays by input name, of the largest
-    shapes or smaller, and returns arrays by output name. The results have the bits of a program for exactly the shapes
-    of the arrays."""
+    """A model that `compile` compiled for inputs of several shapes. A call takes arrays by input name and returns
+    arrays by output name. The arrays have the largest shapes, or smaller shapes. The results have the bits of a program
+    for exactly the shapes of the arrays."""
 
     def __init__(self, path, options, threads=1, reference=False, max_programs=0):
         with errors():

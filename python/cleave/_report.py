@@ -28,14 +28,15 @@ def range_of(report, index, piece):
 
 
 def split_ranges(report):
-    """The ranges of result 0 that the pieces compute, by the name of the node: for each piece, in the order of `split`,
-    (begin, end) for each dimension."""
+    """A dictionary from the name of a split node to the ranges of result 0 that its pieces compute. The ranges have the
+    order of the pieces in `split`. A range has (begin, end) for each dimension."""
     nodes = [report.get_split(i) for i in range(report.get_n_split())]
     return {node.name: [range_of(report, i, j) for j in range(node.n_pieces)] for i, node in enumerate(nodes)}
 
 
 def not_split(report):
-    """The reason for each node that was not split, by the name of the node: as an identifier, and as a sentence."""
+    """A dictionary from the name of each node that was not split to the reason. The reason is an identifier and a
+    sentence."""
     nodes = (report.get_not_split(i) for i in range(report.get_n_not_split()))
     return {node.name: (Cleave.not_split_get_name(node.reason), node.message) for node in nodes}
 
@@ -74,8 +75,8 @@ def describe_fit(plan):
 
 
 def bundle_stats(bundle):
-    """Sizes in bytes and counts: `arena_bytes`; `unsplit_bytes`, the arena if each layer is whole; `weight_bytes`,
-    `state_bytes`, `macs`, `n_layers`, and `n_segments`, the number of loops."""
+    """Sizes in bytes and counts: `arena_bytes`; `unsplit_bytes`, the size of the arena if no layer is split;
+    `weight_bytes`, `state_bytes`, `macs`, `n_layers`, and `n_segments`, the number of loops."""
     return fields(bundle.get_stats(), (
         'arena_bytes', 'unsplit_bytes', 'weight_bytes', 'state_bytes', 'macs', 'n_layers', 'n_segments'))
 

@@ -54,7 +54,8 @@ class Memory:
 
 
 def to_numpy(tensor):
-    """Returns an array that shares the memory of the tensor. The array is read-only if the tensor is shared."""
+    """Returns an array that shares the memory of the tensor. The array is read-only if the tensor does not own its
+    memory."""
     import numpy
     if 0 in shape_of(tensor.get_type()):
         return numpy.empty(shape_of(tensor.get_type()), CODES[element_name(tensor.get_type())])
@@ -162,12 +163,13 @@ def text_of(value):
 
 
 def split_op(operator_name, shape, **arguments):
-    """Returns the axis and the sizes of a Split operator of another framework for an operand of this shape. The axis
-    and the sizes are the last arguments of `graph.add_split`.
+    """Returns the axis and the sizes of a Split operator of another framework. `shape` is the shape of its operand. The
+    axis and the sizes are the last arguments of `graph.add_split`.
 
     `operator_name` is 'onednn', 'tensorflow', 'pytorch', 'onnx', 'openvino-split', 'openvino-variadic-split',
-    'directml' or 'xla'. The arguments have the names that the operator has in its framework. None means absent.
-    'directml' takes the shapes of its `outputs`, and 'xla' takes a list of indices for each slice."""
+    'directml' or 'xla'. The arguments have the names that the operator has in its framework. An argument that is None
+    is absent. The argument `outputs` of 'directml' is a list of shapes, and the arguments of 'xla' have a list of
+    indices for each slice."""
     texts = {name: text_of(value) for name, value in arguments.items() if value is not None}
     with errors():
         attrs = Cleave.split_op_from_texts(operator_name, type_of('float32', shape), texts)

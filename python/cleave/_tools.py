@@ -73,8 +73,8 @@ class Timeline(NamedTuple):
 
 
 def memory(graph, threads=1):
-    """Returns the bytes of activations, (peak, arena), of a program with this number of threads; 0: one per core.
-    The graph is not split for the threads: the result is the memory of `compile(threads, as_is=True)`."""
+    """Returns the bytes of activations, (peak, arena), of a program with this number of threads; 0: one per core. The
+    function does not split the graph for the threads: the result is the memory of `compile(threads, as_is=True)`."""
     with errors():
         estimate = call(graph.estimate, count_threads(threads))[1]
     return Memory(estimate.peak_activation_bytes, estimate.arena_bytes)
@@ -96,10 +96,10 @@ def memory_timeline(graph, threads=1):
 # The classes and functions below make and run the partitions of a graph.
 
 class Part(NamedTuple):
-    """A graph of a partition. `level` is the position of the part in the order: parts of one level can run at the same
-    time. `after` lists the indices of the parts that must run before the part. `subgraph` is the number of the parallel
-    subgraph, from 0, or -1 for a part outside of all parallel subgraphs. `weight_bytes` is the bytes of the part's
-    constants. `arena_bytes` is the arena of a program that runs the part on one thread."""
+    """A graph of a partition. `level` is the position of the part in the order of the parts. Parts of the same level
+    can run at the same time. `after` lists the indices of the parts that must run before the part. `subgraph` is the
+    number of the parallel subgraph, from 0, or -1 for a part outside of all parallel subgraphs. `weight_bytes` is the
+    bytes of the part's constants. `arena_bytes` is the arena of a program that runs the part on one thread."""
     graph: Graph
     level: int
     subgraph: int
@@ -152,8 +152,8 @@ def warn_of_dynamic(graph):
 
 
 def partition(graph, parts=None, at=None, max_bytes=None):
-    """Takes the graph apart into graphs that exchange values by name. The graph does not change. `Partition.outputs` maps
-    the outputs of the graph to the values of the parts.
+    """Cuts the graph into parts, which are graphs that exchange values by name. The graph does not change.
+    `Partition.outputs` maps the outputs of the graph to the values of the parts.
 
     `parts` is a number of parts that follow each other. `at` lists the names of values that end parts. `max_bytes`
     limits the weights and activations of each part ('256 KiB', or bytes). Without these arguments, each parallel
@@ -170,8 +170,8 @@ extract_values = Graph.extract  # the library's method, which the method below r
 
 def extract(graph, begin=None, end=None):
     """Returns the graph that computes the values `end` from the values `begin`. Each argument is a name or several
-    names. If `begin` is None, the graph begins at the inputs. If `end` is None, the graph ends at the outputs that need
-    `begin`."""
+    names. If `begin` is None, the graph begins at the inputs. If `end` is None, the graph ends at the outputs that
+    depend on `begin`."""
     warn_of_dynamic(graph)
     with errors():
         return call(extract_values, graph, names_of(begin), names_of(end))
@@ -241,8 +241,9 @@ def compare(a, b, element):
 def diff(graph, other, inputs=None, seed=0):
     """Runs two graphs on the same inputs and compares every output bit for bit, as `cleave diff` does.
 
-    `inputs` are arrays by name. Inputs that are not given are random numbers from `seed`. Returns the Differences: a
-    dictionary by output, with `equal` and `is_near(tolerance)`."""
+    `inputs` are arrays by name. Inputs that are not given are random numbers from `seed`. Returns Differences, a
+    dictionary from the names of outputs to their differences. `Differences.equal` and `Differences.is_near(tolerance)`
+    summarize all outputs."""
     if not isinstance(other, Graph):
         raise TypeError(f'diff compares with another Graph, not {type(other).__name__}: load the other model first')
     missing = {value.name for value in graph.inputs} ^ {value.name for value in other.inputs}
@@ -278,10 +279,10 @@ def words_of(options):
 def report(graph, path, times=True, **options):
     """Writes one HTML page about the graph, as `cleave report` does.
 
-    With options of `fit` or `split`, the page shows the graph before and after: max_memory='1 MiB', or node='conv1',
-    dims='H', num_chunks=2. `frontier=True` adds the best plans for all budgets. `threads=2` runs the graph, and fits
-    it, for two threads. With `times=False`, the page contains no times, and the graph does not run. An existing file is
-    replaced."""
+    With options of `fit` (such as max_memory='1 MiB') or of `split` (such as node='conv1', dims='H', num_chunks=2), the
+    page shows the graph before and after the change. `frontier=True` adds the best plans for all budgets. `threads=2`
+    runs and fits the graph for two threads. With `times=False`, the page contains no times, and the graph does not run.
+    The report replaces an existing file."""
     with tempfile.TemporaryDirectory() as folder:
         model = os.path.join(folder, (graph.get_name() or 'graph').replace(os.sep, '_') + '.onnx')
         graph.save(model)
