@@ -34,9 +34,9 @@ print_read_row (const CleaveBundle *bundle, GString *out)
   return TRUE;
 }
 
-/* Returns the C expression of the address of input or output `i`, if it lies outside the arena: a
- * field of `io`, or for an input that is a state, an offset in `state`. Returns "NULL" for all
- * other inputs and outputs. */
+/* Returns the C expression of the address of input or output `i`, if it lies outside the arena. The
+ * address is a field of `io`, or for an input that is a state, an offset in `state`. Returns "NULL"
+ * for all other inputs and outputs. */
 static char *
 dup_pointer (const CleaveBundle *bundle, gboolean is_input, guint i)
 {
