@@ -9,8 +9,8 @@
 
 #include <pthread.h>
 
-/* In drawings with more vertices than this, edges are polylines instead of curves, which would take
- * most of the time of the layout. The layout also makes fewer iterations. */
+/* In drawings with more vertices than this, edges are polylines, since curves would take most of
+ * the time of the layout. The layout also makes fewer iterations. */
 #define MANY_VERTICES 150
 
 /* In drawings with more vertices than this, the layout makes hardly any iterations: Graphviz then

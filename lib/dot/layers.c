@@ -59,9 +59,9 @@ ends_clear (Ends *ends)
 
 /* The functions below find the layer of each box. */
 
-/* Moves the successors of `box` that have no final layer to at least one layer below `box`. Appends
- * successors whose predecessors all have a final layer to the queue. Returns the new length of the
- * queue. */
+/* Moves the successors of `box` that have no final layer to at least one layer below `box`.
+ * Decrements waiting[successor], the number of predecessors without a final layer. If the number
+ * becomes 0, appends the successor to the queue. Returns the new length of the queue. */
 static guint
 pass_on (Layers *l, guint box, guint *waiting, guint *queue, guint n_queued)
 {

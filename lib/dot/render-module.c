@@ -97,8 +97,8 @@ get_context (void)
 #define MAX_AREA (1 << 28)
 #define PIXELS_PER_POINT (96.0 / 72.0)
 
-/* Returns whether a PNG would exceed MAX_PIXELS or MAX_AREA. Graphviz would scale such a picture
- * down until it is unreadable. */
+/* Returns whether a PNG would exceed MAX_PIXELS or MAX_AREA, and sets `why` to the reason. Graphviz
+ * would scale a picture of this size down until it is unreadable. */
 static gboolean
 is_too_large (Agraph_t *drawing, const char *format, char **why)
 {

@@ -62,9 +62,9 @@ get_renderer (void)
   return renderer;
 }
 
-/* Renders a drawing that cleave_large_place() lays out. Graphviz's "osage" is the fastest engine
- * that computes the sizes of vertices and clusters; its engine "nop2" keeps the positions that are
- * set. */
+/* Renders a drawing that cleave_large_place() lays out. On failure, returns NULL and sets `why` as
+ * the renderer does. Graphviz's "osage" is the fastest engine that computes the sizes of vertices
+ * and clusters. Its engine "nop2" keeps positions that are already set. */
 static GBytes *
 render_large (CleaveRenderFunc renderer, Agraph_t *drawing, const char *format, char **why)
 {

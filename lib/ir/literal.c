@@ -174,8 +174,8 @@ parse_whole (CleaveElement element, const char *text, char **end, guint64 *bits)
   return *text != '-' && (size == 8 || *bits >> 8 * size == 0);
 }
 
-/* Parses the element at the start of a text, and moves `text` to the end of the element. Returns
- * FALSE if the text does not begin with an element. */
+/* Parses the element at the start of a text into `bits`, and moves `text` to the end of the
+ * element. Returns FALSE if the text does not begin with an element. */
 static gboolean
 parse_element (CleaveElement element, const char **text, guint64 *bits)
 {

@@ -12,8 +12,8 @@
 
 #include "error.h"
 
-/* Parses the number at the start of a text, and moves `text` to the end of the number. Returns
- * FALSE if the text does not begin with a number. */
+/* Parses the number at the start of a text into `value`, and moves `text` to the end of the number.
+ * Returns FALSE if the text does not begin with a number. */
 static gboolean
 take_int (const char **text, gint64 *value)
 {
@@ -29,8 +29,9 @@ take_int (const char **text, gint64 *value)
   return TRUE;
 }
 
-/* Parses "." and one to six decimals as millionths, and moves `text` to the end of the decimals. If
- * there is no ".", sets `value` to 0 and returns TRUE. */
+/* Parses "." and one to six decimals. Sets `value` to the decimals in millionths, and moves `text`
+ * to their end. If there is no ".", sets `value` to 0. Returns FALSE if "." is followed by no
+ * decimals or by more than six. */
 static gboolean
 take_millionths (const char **text, gint64 *value)
 {

@@ -19,8 +19,8 @@
 #define FAR_PER_NS 8
 /* Bytes that a step reads per ns if the previous step has just written them. */
 #define HOT_PER_NS 64
-/* Bytes that a step reads per ns of weights that an earlier piece has read. The measured times of
- * networks with 50 layers in 64 tiles correspond to 40 to 80. */
+/* Speed at which a step reads weights that an earlier piece has read, in bytes per ns. The measured
+ * times of networks with 50 layers in 64 tiles correspond to 40 to 80. */
 #define AGAIN_PER_NS 40
 /* Elements of 4 bytes that an element-wise step reads and writes per ns. */
 #define ELEMENTS_PER_NS 3.75
@@ -120,9 +120,9 @@ cleave_cost_is_in_bytes (const CleaveNode *node)
   return cleave_node_is_fixed (node->operands[1].result->node);
 }
 
-/* Returns the number of multiply-adds that take as long as the rereading of the weights in every
- * step of a sequence: one multiply-add for each weight. An LSTM of 256 units reaches 48 GFLOP/s
- * with a batch of one, 78 with two, 98 with four. */
+/* Returns the number of multiply-adds that take as long as rereading the weights in every step of a
+ * sequence: one multiply-add for each weight. An LSTM of 256 units reaches 48 GFLOP/s with a batch
+ * of one, 78 with two, 98 with four. */
 static double
 count_idle_macs (const CleaveNode *node)
 {

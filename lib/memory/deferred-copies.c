@@ -16,9 +16,9 @@
  * A staged operand has a small buffer of its own. The operand is copied into the join when the
  * other operands are computed. */
 
-/* A join is much larger than an operand if it has at least this many times the bytes. Without
- * staging, and also with staging of every operand, U-nets split for 2 threads need a third more
- * memory and super-resolution in strips a sixth more. */
+/* A join is much larger than an operand if it has at least this many times the bytes of the
+ * operand. If no operand or every operand were staged, U-nets split for 2 threads would need a
+ * third more memory, and super-resolution in strips a sixth more. */
 #define MUCH_LARGER 2
 
 /* A step is near the peak if its bytes in use are at least this fraction of the peak. The strips of
@@ -74,8 +74,9 @@ find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
   return first;
 }
 
-/* Follows a value through the ops that overwrite it, while the result is a small part of its join
- * and step `peak` has not run. Returns the index of the last small value: the value to stage. */
+/* Returns the index of the value to stage in place of `value`. Begins with `value`, and goes from
+ * each value to the result that overwrites it. Stops at a value that is computed after step `peak`,
+ * or before a value with more than 1 / MUCH_LARGER of the join's bytes. */
 static guint
 find_latest (const CleaveStorage *storage, guint value, guint peak)
 {
@@ -110,8 +111,7 @@ typedef struct
   const CleaveStorage *storage;
   guint *next_near_peak; /* indexed by step: this step or the next step with at least NEAR_PEAK of
                           * the peak in use; CLEAVE_NEVER: no step */
-  Wait *waits;           /* indexed by buffer: longest wait of the join that is stored in the
-                          * buffer */
+  Wait *waits;           /* indexed by buffer: longest wait of the join in the buffer */
   guint *latest; /* indexed by value: the value to stage in place of this value (find_latest());
                   * CLEAVE_NEVER: staging this value saves nothing */
 } Waiting;
@@ -167,9 +167,10 @@ find_longest (Waiting *waiting)
     }
 }
 
-/* Returns a step near the peak in the longest wait of the join in a buffer; CLEAVE_NEVER: there is
- * none, or staging cannot help. From the wait to the complete join, staged operands are stored
- * twice: staging cannot help if this time is longer than the wait and has such a step. */
+/* Returns a step near the peak in the longest wait of the join in a buffer. Returns CLEAVE_NEVER if
+ * the wait has no such step, or if staging cannot help. From the end of the wait until the join is
+ * complete, staged operands are stored twice. So staging cannot help if this period is longer than
+ * the wait and also has a step near the peak. */
 static guint
 find_peak (const Waiting *waiting, guint buffer)
 {
@@ -185,8 +186,7 @@ find_peak (const Waiting *waiting, guint buffer)
              : CLEAVE_NEVER;
 }
 
-/* Sets the `peak` of each buffer's wait. Returns FALSE if no wait contains a step near the memory
- * peak. */
+/* Sets the `peak` of each buffer's wait. Returns FALSE if no wait contains a step near the peak. */
 static gboolean
 find_peaks (Waiting *waiting)
 {
@@ -298,10 +298,10 @@ cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged)
 }
 
 /* Sliding windows: joins of consecutive strips of an image, which share operands with their
- * neighbors. An operand is stored in the buffer of the last window that reads it, so this buffer
- * exists from the first of its operands on. If a window is four strips long, four buffers exist at
- * the same time. If all operands are staged, each operand exists once and only one window exists
- * whole, at the cost of one more copy of each operand. */
+ * neighbors. An operand is stored in the buffer of the last window that reads the operand. So the
+ * buffer of a window exists from the window's first operand on. If a window is four strips long,
+ * four buffers exist at the same time. If all operands are staged, each operand exists once, and
+ * only one window exists whole. Staging costs one more copy of each operand. */
 
 static gboolean
 is_join (const CleaveNode *node)
@@ -363,8 +363,8 @@ cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
   return found;
 }
 
-/* Subtracts the bytes of a value's buffer from the live bytes, unless an earlier call has
- * subtracted this buffer. change[step] is the difference to the step before. */
+/* Subtracts the bytes of a value's buffer from the live bytes, unless left_out[buffer] is already
+ * set; then sets it. change[step] is the difference of the live bytes to the step before. */
 static void
 leave_out (const CleaveStorage *storage, guint value, gboolean *left_out, gint64 *change)
 {

@@ -224,8 +224,10 @@ count_both (const LapBuffer *x, const LapBuffer *y, gint64 shift)
 }
 
 /* Returns whether a lap of y over x lowers memory use while both buffers exist. While only x or
- * only y exists, the shared buffer takes more memory than that buffer alone; this must not create
- * an equally high peak. */
+ * only y exists, the shared buffer takes more memory than x or y alone. In these steps, a
+ * conservative search requires that memory use stays below the largest use while both exist. An
+ * aggressive search compares the bytes that the lap saves with the bytes that it adds
+ * (min_ratio). */
 static gboolean
 is_gain (const LapSearch *l, const LapBuffer *x, const LapBuffer *y, gint64 shift)
 {

@@ -353,9 +353,9 @@ may_keep_file (const Finding *f)
   return TRUE;
 }
 
-/* Returns the order of the model's file if its peak with laps is not higher than the peak of the
- * best order. A fitted file has its nodes in the order in which they run; another order with the
- * same peak may have fewer laps or leave gaps in the arena. */
+/* Returns the best order, or the order of the model's file if its peak with laps is at most the
+ * peak of the best order with laps. A fitted file has its nodes in the order in which they run.
+ * Another order with the same peak may have fewer laps or leave gaps in the arena. */
 GPtrArray *
 cleave_order_with_laps_down_to (const CleaveGraph *graph,
                                 gint64 n_bytes,

@@ -85,7 +85,7 @@ spread_run (const CleaveShape *shape,
 }
 
 /* Sets the strides of dimensions of extent 1 to the strides that these dimensions would have in a
- * dense value. */
+ * dense value. All other entries of `stride` are already set. */
 static void
 stride_ones (const CleaveShape *shape, gint64 *stride)
 {

@@ -36,9 +36,9 @@ CleaveLocation cleave_location_view (const CleaveLocation *operand,
                                      gint64 *stride);
 /* Returns the location of the part `range` of a value. */
 CleaveLocation cleave_location_part (const CleaveLocation *whole, const CleaveRange *range);
-/* Finds strides that read a dense or strided value of shape `from` with shape `to`, with the
- * elements in the same row-major order. Returns FALSE if there are no such strides; a Reshape must
- * then copy. */
+/* Sets `to_stride` to strides that read a value of shape `from` and strides `from_stride` as a
+ * value of shape `to`, in the same row-major order. Returns FALSE if there are no such strides; a
+ * Reshape must then copy. */
 gboolean cleave_location_reshape (const CleaveShape *from,
                                   const gint64 *from_stride,
                                   const CleaveShape *to,

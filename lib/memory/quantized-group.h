@@ -91,16 +91,16 @@ void cleave_tile_free (CleaveTilePart *parts, const CleaveBody *body);
 /* Returns the bytes of scratch memory for the intermediate values of a tile, and writes the offset
  * of each value to `offsets`. */
 gint64 cleave_tile_place (const CleaveTilePart *parts, const CleaveBody *body, gint64 *offsets);
-/* Writes the range of tile number `index` to `range`. Returns FALSE if there are fewer tiles. */
+/* Writes the range of tile number `index` to `range`. Returns FALSE if there is no such tile. */
 gboolean cleave_tile_range (const CleaveShape *whole,
                             const CleaveShape *tile,
                             gint64 index,
                             CleaveRange *range);
 
-/* Chooses extents of tiles that are so small that intermediate values stay in the cache. Cuts the
- * dimensions in the order of `dims`. `weights`, indexed by operand of the group: bytes of a
- * constant operand, 0 for other operands. Returns FALSE if even small tiles do not fit into the
- * cache. */
+/* Sets `tile` to the extents of tiles that are so small that their intermediate values stay in the
+ * cache. Cuts the dimensions in the order of `dims`. `weights`, indexed by operand of the group:
+ * bytes of a constant operand, 0 for other operands. Returns FALSE if even small tiles do not fit
+ * into the cache. */
 gboolean cleave_tile_choose (const CleaveBody *body,
                              const gint64 *weights,
                              const guint *dims,

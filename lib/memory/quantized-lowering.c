@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds groups: the nodes (members) between DequantizeLinears and one QuantizeLinear, if no other
- * node reads their results. A node that dequantizes or moves values is cheap: each group that reads
- * it includes a copy of it, and tiles that overlap run it again. At most one of the other nodes of
- * a group is not element-wise, so that no expensive node is recomputed.
+/* Finds groups: the nodes (members) between DequantizeLinears and one QuantizeLinear, if no node
+ * outside the group reads their results. A node that dequantizes or moves values is cheap: each
+ * group that reads it includes a copy of it, and tiles that overlap run it again. Apart from cheap
+ * nodes, at most one node of a group is not element-wise, so that no expensive node is recomputed.
  *
  * Over 400 lines: groups are found and made into nodes by the same lists. */
 
@@ -323,8 +323,8 @@ find_group (Lowering *l, CleaveNode *end)
   g_ptr_array_set_size (l->touched, 0);
 }
 
-/* Adds the node of a group to the lowered graph. Sets the entry of each member in `nodes`, if it is
- * NULL, to the new node. */
+/* Adds the node of a group to the lowered graph. Sets the entry of each member in `nodes` to the
+ * new node, unless the entry is already set. */
 static void
 add_group (CleaveGraph *graph, Group *group, CleaveNode **nodes)
 {

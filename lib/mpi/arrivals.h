@@ -15,8 +15,8 @@ typedef struct
 
 gboolean cleave_arrivals_have (const GArray *arrivals, guint message);
 /* Receives all messages in the array that their senders have offered, and removes them from the
- * array. Adds to the counts of messages and bytes. If a message cannot be read, returns FALSE and
- * sets errno; the last element of the array is then this message. */
+ * array. Adds their number to `n_received`, and their bytes to `n_bytes`. If a message cannot be
+ * read, returns FALSE and sets errno; the last element of the array is then this message. */
 gboolean cleave_arrivals_take (GArray *arrivals,
                                CleaveHostMessages *host,
                                gint64 *n_received,

@@ -25,8 +25,8 @@
 /* A call of process_vm_readv() reads at most this many parts; Linux allows 1024. */
 #define MAX_PARTS 512
 /* Runs (contiguous ranges) of fewer bytes than this are short. If a value has short runs, the
- * receiver fetches one range from the first run to the last run, including the gaps. A call of
- * process_vm_readv() takes longer for one more run than for this many bytes. */
+ * receiver fetches one range from the first run to the last run, including the gaps. In a call of
+ * process_vm_readv(), one more run takes longer than this many more bytes. */
 #define SHORT_RUN 256
 #define KEY_BYTES 40
 

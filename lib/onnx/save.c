@@ -60,8 +60,8 @@ write_all (int file, gconstpointer data, gsize n)
   return TRUE;
 }
 
-/* Writes bytes and releases their pages if they are in a mapped file, since nothing reads the bytes
- * again. */
+/* Writes bytes. If the bytes are in a mapped file, releases their pages, since nothing reads the
+ * bytes again. Returns FALSE on error. */
 static gboolean
 write_last (int file, gconstpointer data, gsize n)
 {

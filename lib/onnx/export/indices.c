@@ -117,9 +117,9 @@ cleave_onnx_export_indices (CleaveOnnxExport *export,
             (const char *const[]){ add_with (&work, "Less", from, 0, NULL), from, index }, 3, to);
 }
 
-/* The functions below are for MaxUnpool. Its index minus the first index of the same channel is
- * equal in the whole operand and in a piece, since a MaxPool finds its element in one channel. Only
- * the number of channels before that channel differs. */
+/* The functions below are for MaxUnpool. A MaxPool finds each element within one channel. So an
+ * index minus the first index of its channel is the same in the whole operand and in a piece. Only
+ * the number of channels before the channel differs. */
 
 /* Returns a constant with the first index of each channel of `x`. Each channel has `length`
  * indices. */

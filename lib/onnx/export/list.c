@@ -175,8 +175,8 @@ cleave_onnx_list_begins (const CleaveOnnxList *list, guint node, guint *n)
   return get_integers (list, node, 1, n);
 }
 
-/* Infers the type of the result of a Slice that the exporter added. The steps of such a Slice
- * are 1. */
+/* Infers the result type of a Slice that the exporter added; its steps are 1. Before the call,
+ * `type` is the operand's type. Returns FALSE if begins, ends or axes are not constant. */
 static gboolean
 infer_slice (const CleaveOnnxList *list, guint node, CleaveTensorType *type)
 {

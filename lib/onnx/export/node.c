@@ -166,7 +166,8 @@ export_channels_last (CleaveOnnxExport *export, const CleaveNode *node, GError *
   return TRUE;
 }
 
-/* Writes a node that computes the whole result, and a Slice for the range of the graph's node. */
+/* Writes a node with the attributes `attrs`, which computes a result of shape `whole`, and a Slice
+ * that takes the range `part` of that result. Returns TRUE. */
 static gboolean
 write_part (CleaveOnnxExport *export,
             const CleaveNode *node,
@@ -264,7 +265,8 @@ export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
  * a larger result, and a Slice of that result. The exporter pads the offsets and the mask with
  * zeros to the larger size. */
 
-/* Computes how many positions to add around the piece, and the pads of the larger result. */
+/* Sets `outside` to the numbers of positions to add before and after the piece in each spatial
+ * dimension. Sets the pads in `a` to the pads of the larger result. */
 static void
 make_outside (const CleaveNode *node, CleaveDeformConvAttrs *a, gint64 *outside)
 {

@@ -210,7 +210,7 @@ cleave_onnx_is_default_domain (const char *domain)
 }
 
 /* Fails if the importer does not support an op of the graph. Call this function before you report
- * missing shapes, since the import would still fail with these shapes. */
+ * missing shapes: with an unsupported op, the import fails even if the caller gives the shapes. */
 gboolean
 cleave_onnx_check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
 gboolean cleave_onnx_read_initializers (CleaveOnnxImport *import,

@@ -74,8 +74,8 @@ fail (const Call *call, GError **error, const char *what)
 /* The functions below find functions by their identity: domain, name and overload. */
 
 /* Finds a field that the schema lacks among the unknown fields of a message. Begins at unknown
- * field `*at`, and sets `*at` to the index after the found field. Returns the data of the field and
- * its length; NULL if there is none. */
+ * field `*at`, and sets `*at` to the index after the found field. Returns the data of the field,
+ * and sets `n` to its length in bytes. Returns NULL if there is no such field. */
 static const guint8 *
 find_field (const ProtobufCMessage *message, guint32 tag, guint *at, gsize *n)
 {

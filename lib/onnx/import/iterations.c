@@ -150,9 +150,9 @@ release_iteration (const CleaveOnnxIterations *iterations, guint first, const GP
     ((CleaveOnnxValue *) import->all_values->pdata[i])->is_carried = TRUE;
 }
 
-/* Reads one iteration. The inputs of the body have a scope of their own around the scope of its
- * nodes. So the function can tell a state that a node of the body computed from a state that is an
- * input of the body. */
+/* Reads one iteration, and sets `goes_on` to whether another iteration follows. The inputs of the
+ * body have a scope of their own around the scope of its nodes. So a state that is an input of the
+ * body can be distinguished from a state that a node of the body computed. */
 static gboolean
 take_iteration (CleaveOnnxIterations *iterations,
                 gint64 iteration,

@@ -187,9 +187,9 @@ find_taps (Taps *taps,
     g_array_index (taps->weight, float, k) *= 1 / sum;
 }
 
-/* Appends the taps of one result element to `all`, and adds taps up to `n` taps. An added tap
- * repeats the last operand element and takes half of its weight, which is exact. With weight 0, an
- * infinite element would give NaN. */
+/* Appends the taps of one result element to `all`, and adds taps up to `n` taps. An added tap reads
+ * the same operand element as the tap before it, and takes half of its weight. Halving is exact. If
+ * the added tap had the weight 0, an infinite element would give NaN. */
 static void
 append_row (Taps *all, const Taps *taps, gint64 n)
 {

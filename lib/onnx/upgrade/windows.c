@@ -161,8 +161,9 @@ cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error)
   return resolve_auto_pad (node, 0, error);
 }
 
-/* Finds the spatial extents of the result of a ConvTranspose. The extents are output_shape, which
- * includes N and C in old files, or the operand's extents times the strides. */
+/* Sets `out` to the spatial extents of the result of a ConvTranspose. If the attribute output_shape
+ * (`attr`) is present, it gives the extents; in old files, N and C come before them. Without
+ * output_shape, the extents are the operand's extents times the strides. */
 static gboolean
 read_output_shape (const CleaveOnnxNode *node,
                    const CleaveOnnxAttr *attr,
