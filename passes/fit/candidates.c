@@ -144,8 +144,10 @@ walk_cut (
     }
 }
 
-/* Returns whether strips along cut `index` may need less memory than strips along the cuts before
- * it. Strips along a shorter axis with a halo carry longer lines to the next strip. */
+/* Returns whether strips along cut `index` may need less memory than strips along cut 0. If the
+ * axis of cut `index` has a halo, its strips carry lines to the next strip. On an axis that is not
+ * longer than the axis of cut 0, these lines are at least as long, so the strips need no less
+ * memory. */
 static gboolean
 may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, guint index)
 {
@@ -311,8 +313,8 @@ compare_candidates (gconstpointer a, gconstpointer b)
   return (x->work > y->work) - (x->work < y->work);
 }
 
-/* Returns whether x, which needs no more bytes than y, dominates y: x needs no more bytes with an
- * overlay, no more time and no more MACs. */
+/* Returns whether x dominates y, if x needs no more bytes than y: whether x also needs no more
+ * bytes with an overlay, no more time and no more MACs. */
 static gboolean
 dominates (const CleaveFitCandidate *x, const CleaveFitCandidate *y)
 {

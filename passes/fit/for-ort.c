@@ -216,10 +216,10 @@ is_better (const Search *search, const CleaveFitPlan *plan, gint64 estimated, gi
          (estimated == search->loops.bytes_after && arena < best);
 }
 
-/* Segments are split into pieces without a Loop only if that reduces the estimate to less than
- * PIECES_PART of its value, and by more than PIECES_BYTES. ONNX Runtime copies pieces more often
- * than is estimated. For example, a U-Net of 4.7 MB, estimated at 2.8 MB in pieces, needed a fifth
- * more memory than unsplit. */
+/* A segment is split into pieces without a Loop only if that saves much of the estimated memory.
+ * The estimate must be less than PIECES_PART of the estimate with Loops alone, and smaller by more
+ * than PIECES_BYTES. ONNX Runtime copies pieces more often than is estimated. For example, a U-Net
+ * of 4.7 MB, estimated at 2.8 MB in pieces, needed a fifth more memory than unsplit. */
 #define PIECES_PART 0.6
 #define PIECES_BYTES (1 << 22)
 

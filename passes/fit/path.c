@@ -69,8 +69,8 @@ keep_cheaper (Prefixes *prefixes, const Prefix *prefix)
 
 /* Adds `next`, which extends the prefix `from` by a segment or step that ends at step `end` and
  * needs `next.last` bytes. `grown`: bytes by which an overlay enlarges a buffer that is live in the
- * last segment or step of `from`. Does nothing if `from` or `next` then exceeds the bytes of the
- * query. */
+ * last segment or step of `from`. Does nothing if `next`, or `from` with its enlarged buffer, needs
+ * more than the query's `max_bytes`. */
 static void
 append (Prefixes *to,
         const Prefix *from,

@@ -21,7 +21,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitPath, cleave_fit_path_free)
 typedef struct
 {
   gint64 max_bytes;
-  double mac_price; /* price of an added MAC in the search, in nanoseconds on top of its run time */
+  double mac_price; /* nanoseconds that the search adds to the run time of each added MAC */
   /* The limit on overlays, as a fraction of the smaller of two values: a result, and an operand
    * that dies. The result overlays the operand only if strips read ahead by at most this
    * fraction. */

@@ -208,7 +208,8 @@ find_least (Frontier *frontier)
       CleaveFitMeasurement *measured = frontier->measurements->pdata[i];
 
       if (measured->estimate.arena_bytes >= least)
-        /* placing buffers only enlarges an arena, so no further plan can have a smaller one */
+        /* the remaining plans have at least this lower bound, and placing buffers never makes an
+         * arena smaller: no remaining plan has a smaller arena */
         break;
       least = MIN (least, cleave_fit_measurement_place (measured));
     }

@@ -51,21 +51,21 @@ struct _CleaveFitWalker
   gint64 *crossing; /* indexed by step: bytes that are live before the step and still during it */
   gint64 *largest;  /* indexed by step: bytes of the largest buffer in `crossing` */
   /* indexed by step: if pieces take this number of bytes or more, a walk finds no candidate that
-   * begins at the step or earlier. The numbers are for walks that end at step `room_end`, with
-   * `max_bytes` of `room_bytes`. */
+   * begins at the step or earlier. The numbers are valid only for walks that end at step `room_end`
+   * and whose `max_bytes` is `room_bytes`. */
   gint64 *room;
   guint room_end;
   gint64 room_bytes;
   CleaveFitRequired *required;      /* indexed by value: the required region */
   CleaveFitPieceBytes *piece_bytes; /* indexed by buffer: the bytes of pieces */
-  /* indexed by step: bytes of the pieces in all buffers, in the middle of the segment, for the
-   * first piece, and for a tile of the first strip */
+  /* indexed by step: bytes of the pieces in all buffers. `middle`: in the middle of the segment;
+   * `first`: while the first piece runs; `top`: while a tile of the first strip runs */
   gint64 *middle, *first, *top;
   GArray *read;  /* guint: values that nodes of the segment read; some of them are computed in the
                     segment */
   GArray *ends;  /* guint: results of the end nodes */
-  GArray *joins; /* guint: results of joins whose buffer begins before the join runs, since an
-                    earlier step writes a part of the join there */
+  GArray *joins; /* guint: results of joins whose buffer is in use before the join runs, since an
+                    earlier step writes an operand of the join there */
   gint64 peak;   /* peak of the unsplit graph in bytes */
   guint walk_number;      /* number of the current walk */
   gboolean overlaps_wide; /* strips of the last walk overlap in a wide result (split/wide.h) */
@@ -83,8 +83,8 @@ typedef struct
                   of the segment */
   /* bytes of carried rows and columns, in the middle of the segment and in the first strip */
   gint64 carried, carried_top;
-  /* most bytes of pieces in any step so far, without carried rows: in the middle of the segment,
-   * for the first piece, and for a tile of the first strip */
+  /* maxima of the walker's `middle`, `first` and `top` over the steps so far, in bytes without
+   * carried rows */
   gint64 most_middle, most_first, most_top;
   gint64 copied;         /* bytes of carried rows that all strips together copy */
   double macs;           /* MACs that pieces recompute */

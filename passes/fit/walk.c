@@ -14,8 +14,8 @@
  * after a pooling, even if the result of the next convolution is slightly smaller. */
 #define BORDER_TOLERANCE 100
 
-/* Sets, for each step, the bytes that are live before and during the step (`crossing`), and the
- * largest of these buffers (`largest`). */
+/* Finds the buffers that are live both before and during each step. Sets `crossing` to their bytes,
+ * and `largest` to the size of the largest of them. Both arrays are indexed by step. */
 static void
 find_crossing (CleaveFitWalker *walker)
 {
@@ -103,8 +103,9 @@ find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFi
   return MAX (MAX (first, middle), MAX (last, 0));
 }
 
-/* Sets `overlay` to the overlay of value `made` on value `read` if that overlay saves more bytes.
- * cleave_storage_lap() makes the same overlay when the split graph is planned. */
+/* Replaces `overlay` by the overlay of value `made` on value `read`, if this overlay saves more
+ * bytes than `overlay`. When the split graph is planned, cleave_storage_lap() makes the same
+ * overlay. */
 static void
 note_overlay (const CleaveFitState *state, guint read, guint made, CleaveFitOverlay *overlay)
 {

@@ -165,8 +165,8 @@ check_parts (Search *search, const GArray *ends)
   return fits;
 }
 
-/* Removes cuts between two parts that meet the limit as one part, which happens if estimates were
- * too high. */
+/* Removes each cut between two parts that meet the limit as one part. Such cuts exist if estimates
+ * were too high. */
 static void
 merge_parts (Search *search, GArray *ends)
 {

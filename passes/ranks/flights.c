@@ -5,8 +5,9 @@
 #include "rank-costs.h"
 #include "simulate.h"
 
-/* A sender waits for a message only after this many times the message's simulated time, since
- * waiting for a late message would delay the sender as well. */
+/* A sender waits for the end of a message only after PATIENCE times the simulated time of the
+ * message. If the sender waited for a late message earlier, the wait would delay the sender as
+ * well. */
 #define PATIENCE 2
 
 typedef struct

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds an order of all nodes that needs little memory on every rank. An order that needs little
- * memory in the whole graph may suit none of its ranks: one part of the order suits one rank,
- * another part another rank. So the search measures several orders of the whole graph on each rank
- * alone, as if the rank never waited. Between two cuts of the graph at single values, the search
- * takes the best of these orders. */
+ * memory in the whole graph may suit none of the ranks: different parts of the order suit different
+ * ranks. So the search measures several orders of the whole graph on each rank alone, as if the
+ * rank never waited. Between two cuts of the graph at single values, the search takes the best of
+ * these orders. */
 
 #include "own-orders.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* List scheduling: places nodes in the order of their longest path to the end, each on the rank
- * that finishes first. In a slow network, this rule never sends a value, although later nodes would
- * gain. So placements are also made for faster networks. A simulation chooses one. */
+ * that finishes the node first. For a slow network, this rule never sends a value, although later
+ * nodes would gain. Therefore, the search also makes placements for faster networks. A simulation
+ * then chooses the best placement. */
 
 #include "../../lib/ir/hash.h"
 #include "../../lib/memory/ordering.h"
@@ -101,7 +102,8 @@ find_begin (Placing *p, const CleaveNode *node, guint rank, gboolean commit)
   return begin;
 }
 
-/* Returns whether a node is a view, which runs on its operand's rank: only a part is then sent. */
+/* Returns whether a node is a view. A view runs on the rank of its operand, so only the viewed part
+ * of the operand is sent to another rank. */
 static gboolean
 follows_operand (const CleaveNode *node)
 {

@@ -58,8 +58,8 @@ cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTr
  * placement's graph. The graph cannot run. */
 CleaveGraph *
 cleave_ranks_build_alone (const CleavePlacement *placement, guint rank, GHashTable *origins);
-/* Returns whether two placements have the same number of nodes and the same messages. Placements of
- * equal splits of one graph have both. */
+/* Returns whether two placements have the same number of nodes and the same messages. This is so if
+ * they place equal splits of one graph in the same way. */
 gboolean cleave_placement_is_alike (const CleavePlacement *a, const CleavePlacement *b);
 /* Returns the index of the message that brings a value to rank `to`, which must not be the rank
  * that computes the value. */

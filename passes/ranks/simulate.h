@@ -29,7 +29,8 @@ void cleave_rank_times_init (CleaveRankTimes *times,
                              const CleaveNetwork *network);
 /* Simulates a run in which each rank always runs the ready node with the highest priority;
  * `priority` is indexed by node id. If `window` is not 0, the rank considers only its next `window`
- * unfinished nodes in the order of the placement, which must be the order of priorities. */
+ * unfinished nodes in the order of the placement. In this case, earlier nodes of the order must
+ * have higher priorities. */
 void cleave_rank_times_init_by (CleaveRankTimes *times,
                                 const CleavePlacement *p,
                                 const CleaveNetwork *network,

@@ -27,7 +27,8 @@ typedef struct
 } CleavePeaks;
 
 /* Measures the peaks of a graph for which there are limits. Appends to `why` a message about the
- * limit that is not met; if neither limit is met, about the limit on the schedule. */
+ * limit that is not met. If neither limit is met, the message is about the limit on the schedule.
+ */
 CleavePeaks cleave_constraint_measure (const CleaveConstraint *constraint,
                                        const CleaveGraph *graph,
                                        GString *why);

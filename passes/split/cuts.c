@@ -11,7 +11,8 @@
 /* A cut is compared with at most this many earlier cuts. Comparing each cut with all earlier cuts
  * takes quadratic time. */
 #define MAX_COMPARED 1024
-/* Cuts that are too fine to be listed are sampled: each has 1/8 more chunks than the one before. */
+/* Cuts that are too fine to be listed are sampled. Each sampled cut has 1/8 more chunks than the
+ * previous one. */
 #define FINER 8
 
 CleaveCut *
@@ -142,7 +143,7 @@ is_as_good (const CleaveCuts *cuts, guint d, CleaveCut *cut, const CleaveCut *ot
 }
 
 /* Returns whether an earlier cut in the list dominates `cut`: the earlier cut has at most as many
- * chunks, and no larger factor. */
+ * chunks, and no value has a larger factor. */
 static gboolean
 is_dominated (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
 {

@@ -162,10 +162,10 @@ read_letters (const CleaveOperand *use, char *letters)
   return TRUE;
 }
 
-/* Returns a reader of result 0 that helps to find the letters of result 0; NULL if there is none.
- * Looks for a reader that gives result 0 its letters, and sets `letters` to them. Also accepts a
- * reader whose result has dimensions that correspond one to one to the dimensions of result 0. Sets
- * `way[d]` to the dimension of this reader's result that dimension d becomes. */
+/* Returns a reader from which result 0 can get letters; NULL if there is none. Either this reader
+ * gives letters to result 0, and the function sets `letters`. Or the dimensions of result 0
+ * correspond one to one to the dimensions of the reader's result. The function then sets `way[d]`
+ * to the dimension of the reader's result that dimension d becomes. */
 static const CleaveNode *
 find_reader (const CleaveNode *node, char *letters, guint *way)
 {

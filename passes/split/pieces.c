@@ -68,8 +68,8 @@ merge_boxes (const CleaveDemandBox *demand_box, guint n)
   return boxes;
 }
 
-/* Returns a CleaveDemandBox for each demand, sorted by sequence and band, in which overlapping
- * boxes of the same chunk are merged. */
+/* Returns the boxes of all demands (CleaveDemandBox), sorted by sequence and band. Merges
+ * overlapping boxes of the same chunk. */
 static GArray *
 collect_demand_boxes (const CleaveRegion *region,
                       const CleaveRegionNode *member,

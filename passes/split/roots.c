@@ -52,8 +52,8 @@ find_letters (const CleavePolicy *policy, const CleaveNode *node)
   return cleave_letters_find (policy->letters, node, G_MAXUINT);
 }
 
-/* Returns whether several nodes share one search. They do if there is a limit on the graph and more
- * than one request, of which at least one is a search. */
+/* Returns whether several nodes share one search. They share a search if there is a limit on the
+ * graph, and if at least one of several requests is a search. */
 static gboolean
 needs_level_search (const CleaveSplitRequest *requests,
                     guint n_requests,
@@ -152,8 +152,9 @@ find_ranges (const CleaveSplitRequest *request, const CleavePolicy *policy, GErr
                                                     find_letters (policy, request->node), error);
 }
 
-/* Makes the root of a request. The root gets the ranges of the tiling or of a search; if neither
- * gives ranges, the root stays whole, or the function fails unless `policy` is lenient. */
+/* Makes the root of a request. The root gets the ranges of the tiling, or the ranges that a search
+ * finds. If an op has no maps, its root stays whole. If the request is wrong, fails, or leaves the
+ * root whole if `policy` is lenient. */
 static gboolean
 make_root (const CleaveSplitRequest *request,
            const CleavePolicy *policy,

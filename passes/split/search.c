@@ -327,7 +327,8 @@ find_least (CleaveSearch *search, guint d, gint64 n)
 }
 
 /* Finds the smallest limit that can be met. If the search for the fewest pieces gave up early, the
- * constraint's limit may be met after all; the function then returns the ranges. */
+ * constraint's limit may be large enough for this split: the function then returns the ranges of
+ * the split. If not, composes the message about the smallest limit, and returns NULL. */
 static GArray *
 cut_for_least_limit (CleaveSearch *search)
 {

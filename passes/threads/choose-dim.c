@@ -221,8 +221,9 @@ find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
   return -1;
 }
 
-/* Returns whether sending the operand of a node takes fewer bytes than sending its result. The
- * result must be larger, and strips, which are cut by rows, must read it. */
+/* Returns whether a rank should send the operand of a node instead of the node's result: if the
+ * result has more bytes, and if strips read the result. (Strips are cut by rows, and the node is
+ * cut by weights.) */
 static gboolean
 is_better_sent_before (const CleaveNode *node, GHashTable *members)
 {

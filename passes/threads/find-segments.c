@@ -294,9 +294,9 @@ add_backward_slices (const Analysis *a,
     }
 }
 
-/* Adds the segments where more than STILL_LARGE of the limit is live. If strips do not help such a
- * segment, adds the runs of large values inside it (if `cones`). Then also adds the shorter
- * segments inside it, where more than the limit is live. */
+/* Adds the segments where more than STILL_LARGE of the limit is live. If strips do not help a
+ * segment, adds parts of it as separate segments. These parts are the runs of large values if
+ * `cones`, and the shorter segments where more than the whole limit is live. */
 static void
 add_segments (const Analysis *a,
               const CleaveStripsTask *task,

@@ -103,7 +103,7 @@ find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *members)
 }
 
 /* Returns whether the memory that pieces of a node need is worth more than the time that they save.
- * As for schedules, 1 % of the time is worth 4 % of the peak. */
+ * 1 % of the time is worth 4 % of the peak, as in the search for a schedule. */
 static gboolean
 costs_more_than_it_saves (const CleaveNode *node,
                           const CleaveResult *overwritten,
@@ -222,8 +222,9 @@ split_nodes (CleaveGraph *graph,
   return TRUE;
 }
 
-/* Finds the segments. If the segments do not reach the goal, computes each value twice that a
- * pooling needs whole, adds the pieces to `pieces`, and finds the segments again. */
+/* Finds the segments. If the segments do not reach the goal, finds values that a pooling needs
+ * whole, and computes these values twice. Then adds their pieces to `pieces`, and finds the
+ * segments again. */
 static GPtrArray *
 find_segments (CleaveGraph *graph,
                const CleaveThreads *threads,

@@ -7,7 +7,7 @@
 /* Cuts recurrent layers (LSTM, GRU, RNN) that follow each other along the time. A chunk begins with
  * the state in which the chunk before it ended, so the sums are the same. Each thread can work at
  * one layer, and memory holds a few chunks instead of a whole sequence. for-threads.c cuts layers
- * for threads, and fit/split-per-reader.c for memory:
+ * for threads, and fit/split-per-reader.c cuts layers for memory:
  *
  *                          x[0:8] ─ a.0 ─────── b.0 ─┐
  *   x ─ a ─ b      =>                │ state     │   ├─ b

@@ -233,8 +233,8 @@ get_joined (CleaveForwarder *forwarder,
  * forwarding takes linear time */
 #define MAX_READERS 16
 
-/* Returns whether a node other than a view reads the value, which then must exist as a whole
- * anyway. */
+/* Returns whether a node other than a view reads the value. The whole value must then exist in any
+ * case. */
 static gboolean
 is_read_whole (const CleaveResult *value)
 {

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """census.py BUILD [--json FILE] [--flagged] [WORD]: runs a node of each op, element type and layout on one thread.
 Compares the times with the peak rates of the core. Prints a table in Markdown. With WORD, the table has only ops whose
-names contain WORD. With --flagged, it has only lines with a cell below half of the limit.
+names contain WORD. With --flagged, the table has only lines with a cell below half of the limit.
 
 A cell has GFLOP/s, or GB/s read and written for ops without multiplications. The share of the core's limit is in
-brackets. The limit is the longer of two times: of a memcpy of the op's bytes, and of the least number of instructions
-for the op. Bold: below half of the limit; the last column gives the reason (census_reasons.py). "ref": run by the
-reference kernel. "-": not in ONNX. A node that is a view takes no time: its cell is the slowest of "load", "store" and
-"copy", which move its value in and out. The time of a step is the least of many runs. Needs python3-onnx; exits with 77
-without it."""
+brackets. The limit is the longer of two times: the time of a memcpy of the op's bytes, and the time of the fewest
+instructions that can compute the op. A bold cell is below half of the limit, and the last column gives the reason
+(census_reasons.py). "ref": the reference kernel runs the node. "-": ONNX does not allow the node. A node that is a view
+takes no time: its cell is the slowest of "load", "store" and "copy", which move its value in and out. The time of a
+step is the least of many runs. Needs python3-onnx; exits with 77 without it."""
 
 import argparse
 import json

@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """ranks-net.py BENCH_RANKS MODEL.onnx ... [--repeat N]: runs two ranks in two network namespaces, with links of three
-bandwidths between them.
-
-Prints the measured time of a run and the simulated time, and for how many of the bandwidths the two agree within 15 %.
-No figure makes the script fail, since each rank needs a core of its own. If there is chrt, the ranks have priority over
-other processes, for some seconds at each bandwidth. Needs root, ip, tc with tbf, and mpirun; exits with 77 without
-them."""
+bandwidths between them. Prints the measured and the simulated time of a run, and for how many of the bandwidths the two
+times agree within 15 %. The script never fails because of a figure, since the figures are right only on a machine with
+a free core for each rank. If there is chrt, the ranks have priority over other processes, for some seconds at each
+bandwidth. Needs root, ip, tc with tbf, and mpirun; exits with 77 without them."""
 
 import argparse
 import contextlib

@@ -101,8 +101,8 @@ static const char *const texts[] = {
   /* Where with two operands that are not constant; the bundle computes the sum of two Wheres */
   "%c = Input : bool 1x1x5x4\n%a = Input : float32 1x6x5x4\n%b = Input : float32 1x6x1x4\n"
   "%y = Where %c, %a, %b\noutput %y\n",
-  /* ops whose kernels have a header of their name, such as log-f32.h, which other kernels of the
-   * bundle also include */
+  /* each of these ops has kernels with a header of the op's name, such as log-f32.h; other kernels
+   * of the bundle include this header, too */
   "%x = Input : float32 1x4x4x5\n%y = Log %x\noutput %y\n",
   "%x = Input : float32 1x4x4x5\n%a = Softmax %x axis=3\n%b = LogSoftmax %x axis=3\n"
   "%c = Log %a\noutput %b\noutput %c\n",

@@ -192,8 +192,8 @@ shrink (guint64 seed, guint way, Verdict verdict, const Plan *plan)
   at.end = g_get_monotonic_time () + MAX_SECONDS * G_USEC_PER_SEC;
   shrink_all (&at);
   at.end = G_MAXINT64;
-  is_same (&at, at.graph, at.way); /* judges the shrunk case again, since keep() prints the message
-                                    * of the last case */
+  is_same (&at, at.graph, at.way); /* judge the shrunk case again, since keep() prints the message
+                                      of the case that was judged last */
   keep (&at, seed, plan);
   g_array_unref (at.graph);
   g_array_unref (at.way);

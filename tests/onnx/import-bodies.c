@@ -86,8 +86,8 @@ add_initializer (Model *body, Onnx__TensorProto *tensor)
   onnx__tensor_proto__free_unpacked (added, NULL);
 }
 
-/* Adds the constant as an element of 4 bits and a DequantizeLinear, the only op that may read it.
- */
+/* Adds the constant as an element of 4 bits, and a DequantizeLinear that reads it. No other op may
+ * read an element of 4 bits. */
 static void
 add_half_byte (Model *body)
 {

@@ -63,9 +63,9 @@ assert_same (const CleaveGraph *a, const CleaveGraph *b, const char *text)
     ck_assert_str_eq (cleave_graph_get_output_name (a, i), cleave_graph_get_output_name (b, i));
 }
 
-/* Asserts that reading and printing a graph's text gives the same text, in both forms: the short
- * form of cleave_graph_print(), and the full form of cleave_graph_to_text(). From the full form,
- * the graph is the same. */
+/* Asserts that reading and printing a graph's text gives the same text. Checks both forms: the
+ * short form of cleave_graph_print(), and the full form of cleave_graph_to_text(). Reading the full
+ * form must also give the same graph. */
 static void
 assert_round_trip (const CleaveGraph *graph)
 {

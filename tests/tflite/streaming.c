@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A streaming network that detects wake words: convolutions along time on int8. Variables keep the
- * last rows of their operands from run to run. Each run reads three rows.
+/* Two networks that detect wake words, with convolutions along time on int8 and the same weights.
+ * The stream reads three rows in each run, and variables keep the last rows of each operand for the
+ * next run. The sequence network reads all rows at once, so it has no variables. Both must give the
+ * same results.
  *
  *   stream    READ_VARIABLE ─┬─ CONCATENATION ─┬─ STRIDED_SLICE ── ASSIGN_VARIABLE
  *                        x ──┘                 └─ CONV_2D …
- *   sequence             x ──── PAD (zero point) ── CONV_2D …
- *
- * The sequence network has the same weights and reads all rows at once. */
+ *   sequence             x ──── PAD (zero point) ── CONV_2D … */
 
 #include "exact.h"
 

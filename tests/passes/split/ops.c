@@ -2,8 +2,8 @@
 
 /* Splits every op along every dimension of its result with each of the five tilings. An accepted
  * split gives the same bits, interpreted and run, before and after a clean-up; a refused split has
- * a reason. The op is alone in its graph, or in a region that ends with a diamond, with every depth
- * and with recomputed or carried halos. */
+ * a reason. The op is alone in its graph, or in a region that ends with a diamond. A region is
+ * split with every depth, and with recomputed or carried halos. */
 
 #include <string.h>
 

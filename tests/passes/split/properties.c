@@ -386,8 +386,9 @@ run_all_passes (const Trial *trial)
     give_up (trial, error->message);
 }
 
-/* Asserts that for each op and type, the graph has no more nodes than before. A pass that merged
- * pieces would create a node of a larger type. */
+/* Compares the numbers of nodes by op and type with `before`, the numbers before the passes.
+ * Asserts that no number is larger now. If a pass merged pieces, it would make a node of a larger
+ * type, and the number for that type would be larger. */
 static void
 check_no_new_nodes (const Trial *trial, GHashTable *before)
 {

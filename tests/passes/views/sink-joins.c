@@ -210,8 +210,8 @@ START_TEST (parts_are_read_without_a_copy)
   g_autoptr (CleaveSplitReport) report = split (graph, n_strips, CLEAVE_HALO_CARRY);
   g_autofree char *pieces = cleave_describe_split (report, "relu_2");
 
-  /* In the last strip, one join contains all operands of another join, which becomes a view of the
-   * larger join. */
+  /* in the last strip, one join contains all operands of another join, so the other join becomes a
+   * view of it */
   ck_assert_uint_le (count_after_views (graph, "BatchNormalization"), 1);
   ck_assert_uint_eq (count_after_views (graph, "Relu"), 0);
   ck_assert_uint_gt (count_nodes (graph, "Relu"), 4 * (guint) n_strips);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Networks of bytes. Residual networks and inverted bottlenecks are in QDQ form, between DequantizeLinear and
-QuantizeLinear, or have QLinearConv and similar ops, with unsigned or signed activations. A transformer has products
-that are dynamically quantized (MatMulInteger)."""
+"""Networks of bytes. Residual networks and inverted bottlenecks have one of two forms: QDQ, or QLinearConv and similar
+ops. Their activations are unsigned or signed. A transformer has products that are dynamically quantized
+(MatMulInteger)."""
 
 import numpy as np
 

@@ -38,8 +38,8 @@ class QuantizedNet(Net):
         return x if x in self.scales else self.pair(x, 12 / 255, self.least + 128)
 
     def weights(self, values, axis):
-        """Quantizes weights with a scale for each index of the axis; if the axis is None, with one scale and one zero
-        point, as other values are quantized."""
+        """Quantizes weights with a scale for each index of the axis. If the axis is None, quantizes the weights as
+        other values: with one scale and one zero point."""
         if axis is None:
             scale = max(float(np.abs(values).max()), 1e-3) / 127
             b = self.constant(np.clip(np.round(values / scale) + self.least + 128, self.least, self.least + 255), self.element)

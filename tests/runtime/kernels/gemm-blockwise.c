@@ -51,8 +51,8 @@ try_level (const char *level)
     try_product (seed, level);
 }
 
-/* Tries products with more than 512 rows. After the kernel has computed weights from their
- * integers, at most 512 rows use these weights; further rows compute them again. */
+/* Tries products with more than 512 rows. The kernel computes weights from their integers once for
+ * at most 512 rows, and computes the weights again for the next rows. */
 static void
 try_many_rows (const char *level)
 {

@@ -11,8 +11,9 @@
 #include "run-help.h"
 
 #define MAX_OPERANDS 8
-/* Repetitions for values of one element. Repetitions for one element take little time, and one
- * element may be a scalar, a channel or a whole value, so there are more cases. */
+/* Number of repetitions for values of one element. There are more repetitions than for other
+ * values, since one element may be a scalar, a channel or a whole value. A repetition for one
+ * element takes little time. */
 #define SINGLE_VALUES 20
 
 /* An op with an operand x whose result has the type of x. Its other operands broadcast to x, or
