@@ -12,7 +12,7 @@
  * cleave_fit_measurement_new() does not place the buffers of a plan for one thread. Until they are
  * placed, the bytes that are live at the peak are a lower bound of the arena. If another plan needs
  * no more bytes than this bound, nothing places the buffers at all. search.c chooses the paths to
- * measure, and plan.c chooses among the measured plans. */
+ * measure, and frontier.c chooses among the measured plans. */
 
 /* A segment of a plan. The segment stores names of nodes, so copies of the graph can be split too.
  * Reference-counted. */

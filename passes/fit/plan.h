@@ -6,8 +6,8 @@
 
 #include <cleave/cleave-fit.h>
 
-/* A plan: rewrites of the graph, then segments to split. plan.c finds, measures and applies plans,
- * plan-data.c writes them, and plan-read.c reads them. */
+/* A plan: rewrites of the graph, then segments to split. frontier.c finds plans, plan.c applies
+ * them, plan-data.c writes them, and plan-read.c reads them. */
 
 /* The entry `format` of a plan as data, a dictionary of names and values. The values have the types
  * of JSON: booleans, 64-bit integers, strings, lists and dictionaries. */
