@@ -206,6 +206,27 @@ cleave_fit_path_find (const CleaveFitCandidates *candidates, const CleaveFitPath
   return prefixes[steps->n_steps].n == 0 ? NULL : make_path (candidates, prefixes);
 }
 
+gint64
+cleave_fit_path_bound (const CleaveFitCandidates *candidates, gboolean has_overlays)
+{
+  const CleaveFitSteps *steps = candidates->steps;
+  g_autofree gint64 *least = g_new0 (gint64, steps->n_steps + 1);
+
+  for (guint end = 1; end <= steps->n_steps; end++)
+    {
+      least[end] = MAX (least[end - 1], steps->live[end - 1]);
+      for (guint c = candidates->first[end]; c < candidates->first[end + 1]; c++)
+        if (candidates->least_bytes[c] < least[end])
+          {
+            const CleaveFitCandidate *segment = cleave_fit_candidate (candidates, c);
+            const gint64 n_bytes = has_overlays ? candidates->least_bytes[c] : segment->n_bytes;
+
+            least[end] = MIN (least[end], MAX (least[segment->begin], n_bytes));
+          }
+    }
+  return least[steps->n_steps];
+}
+
 static gboolean
 is_same (const CleaveFitCandidate *a, const CleaveFitCandidate *b)
 {

@@ -78,9 +78,12 @@ static CleaveFitPath *
 find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, gint64 max_bytes)
 {
   CleaveFitPath *least = NULL;
-  gint64 low = 0, high = max_bytes;
+  gint64 target = cleave_fit_path_bound (&variant->candidates, max_ahead >= 0);
+  gint64 low = target - 1, high = max_bytes;
 
-  for (gint64 target = high; high - low > high / 256 + 1; target = low + (high - low) / 2)
+  if (target > max_bytes)
+    return NULL;
+  do /* the first target is the bound, which a path often reaches; the second one is `max_bytes` */
     {
       CleaveFitPath *path = find_path (variant, max_ahead, FEW_MACS, target);
 
@@ -89,13 +92,17 @@ find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, 
           cleave_fit_path_free (least);
           least = path;
           high = path->n_bytes;
-          continue;
         }
-      cleave_fit_path_free (path);
-      if (least == NULL)
-        return NULL;
-      low = target;
+      else
+        {
+          cleave_fit_path_free (path);
+          if (target == max_bytes)
+            return NULL;
+          low = target;
+        }
+      target = least == NULL ? max_bytes : low + (high - low) / 2;
     }
+  while (least == NULL || high - low > high / 256 + 1);
   return least;
 }
 
