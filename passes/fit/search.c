@@ -71,9 +71,25 @@ find_path (const CleaveFitVariant *variant, double max_ahead, double mac_price, 
   return cleave_fit_path_find (&variant->candidates, &query);
 }
 
+static guint64
+count_pieces (const CleaveFitVariant *variant, const CleaveFitPath *path)
+{
+  const guint *first_node = variant->steps.first_node;
+  guint64 n = 0;
+
+  for (guint i = 0; i < path->segments->len; i++)
+    {
+      const CleaveFitCandidate *segment = &g_array_index (path->segments, CleaveFitCandidate, i);
+
+      n += (guint64) segment->n_strips * segment->n_columns *
+           (first_node[segment->end] - first_node[segment->begin]);
+    }
+  return n;
+}
+
 /* Returns the path with the smallest estimate of bytes, among the paths that need at most
- * `max_bytes` and add at most `max_macs`. The estimate is within 1/256 of the smallest. Returns
- * NULL if there is no such path. */
+ * `max_bytes`, add at most `max_macs` and have at most MAX_PIECES pieces. The estimate is within
+ * 1/256 of the smallest. Returns NULL if there is no such path. */
 static CleaveFitPath *
 find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, gint64 max_bytes)
 {
@@ -87,7 +103,7 @@ find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, 
     {
       CleaveFitPath *path = find_path (variant, max_ahead, FEW_MACS, target);
 
-      if (path != NULL && path->macs <= max_macs)
+      if (path != NULL && path->macs <= max_macs && count_pieces (variant, path) <= MAX_PIECES)
         {
           cleave_fit_path_free (least);
           least = path;
@@ -147,22 +163,6 @@ cleave_fit_variant_prepare (CleaveFitVariant *variant,
   return TRUE;
 }
 
-static guint64
-count_pieces (const CleaveFitVariant *variant, const CleaveFitPath *path)
-{
-  const guint *first_node = variant->steps.first_node;
-  guint64 n = 0;
-
-  for (guint i = 0; i < path->segments->len; i++)
-    {
-      const CleaveFitCandidate *segment = &g_array_index (path->segments, CleaveFitCandidate, i);
-
-      n += (guint64) segment->n_strips * segment->n_columns *
-           (first_node[segment->end] - first_node[segment->begin]);
-    }
-  return n;
-}
-
 static const CleaveFitMeasurement *
 find_measurement (const CleaveFitVariant *variant, const CleaveFitPath *path)
 {
@@ -205,26 +205,21 @@ calibrate (CleaveFitVariant *variant, const CleaveFitMeasurement *measured)
 }
 
 /* Returns the path to measure next: the cheapest path that needs at most SLACK more bytes than the
- * path with the fewest bytes. If the path to measure would have more than MAX_PIECES pieces, the
- * search allows more bytes. Returns NULL if there is no such path within `max_bytes`. */
+ * path with the fewest bytes. Returns NULL if there is no path within `max_bytes`. */
 static CleaveFitPath *
 find_next (const CleaveFitVariant *variant, double max_ahead, double max_macs, gint64 max_bytes)
 {
   g_autoptr (CleaveFitPath) least = find_least (variant, max_ahead, max_macs, max_bytes);
+  g_autoptr (CleaveFitPath) cheapest = NULL;
   const double slack = variant->candidates.is_even ? 0 : SLACK;
-  gint64 n_bytes = least == NULL ? 0 : (gint64) ((1 + slack) * (double) least->n_bytes);
+  gint64 n_bytes;
 
-  for (; least != NULL; n_bytes += n_bytes / 16 + 1)
-    {
-      CleaveFitPath *path = find_path (variant, max_ahead, FEW_MACS, MIN (n_bytes, max_bytes));
-
-      if (count_pieces (variant, path) <= MAX_PIECES)
-        return path;
-      cleave_fit_path_free (path);
-      if (n_bytes >= max_bytes)
-        return NULL;
-    }
-  return NULL;
+  if (least == NULL)
+    return NULL;
+  n_bytes = (gint64) ((1 + slack) * (double) least->n_bytes);
+  cheapest = find_path (variant, max_ahead, FEW_MACS, MIN (n_bytes, max_bytes));
+  return count_pieces (variant, cheapest) <= MAX_PIECES ? g_steal_pointer (&cheapest)
+                                                        : g_steal_pointer (&least);
 }
 
 /* Measures the path with the smallest estimate, corrects the estimates with the measurement, and
