@@ -87,6 +87,13 @@ count_pieces (const CleaveFitVariant *variant, const CleaveFitPath *path)
   return n;
 }
 
+/* Returns whether a path exists, adds at most `max_macs` and has at most MAX_PIECES pieces. */
+static gboolean
+is_within (const CleaveFitVariant *variant, const CleaveFitPath *path, double max_macs)
+{
+  return path != NULL && path->macs <= max_macs && count_pieces (variant, path) <= MAX_PIECES;
+}
+
 /* Returns the path with the smallest estimate of bytes, among the paths that need at most
  * `max_bytes`, add at most `max_macs` and have at most MAX_PIECES pieces. The estimate is within
  * 1/256 of the smallest. Returns NULL if there is no such path. */
@@ -103,7 +110,7 @@ find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, 
     {
       CleaveFitPath *path = find_path (variant, max_ahead, FEW_MACS, target);
 
-      if (path != NULL && path->macs <= max_macs && count_pieces (variant, path) <= MAX_PIECES)
+      if (is_within (variant, path, max_macs))
         {
           cleave_fit_path_free (least);
           least = path;
@@ -218,8 +225,9 @@ find_next (const CleaveFitVariant *variant, double max_ahead, double max_macs, g
     return NULL;
   n_bytes = (gint64) ((1 + slack) * (double) least->n_bytes);
   cheapest = find_path (variant, max_ahead, FEW_MACS, MIN (n_bytes, max_bytes));
-  return count_pieces (variant, cheapest) <= MAX_PIECES ? g_steal_pointer (&cheapest)
-                                                        : g_steal_pointer (&least);
+  /* with overlays, the search keeps few prefixes, so more bytes may give a worse path or none */
+  return is_within (variant, cheapest, max_macs) ? g_steal_pointer (&cheapest)
+                                                 : g_steal_pointer (&least);
 }
 
 /* Measures the path with the smallest estimate, corrects the estimates with the measurement, and
