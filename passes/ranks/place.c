@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* List scheduling: places nodes in the order of their longest path to the end, each on the rank
- * that finishes the node first. For a slow network, this rule never sends a value, although later
- * nodes would gain. Therefore, the search also makes placements for faster networks. A simulation
- * then chooses the best placement. */
+ * that finishes the node first. In a slow network, this rule never sends a value, even if later
+ * nodes would gain. So placements are also made for faster networks. A simulation chooses one. */
 
 #include "../../lib/ir/hash.h"
 #include "../../lib/memory/ordering.h"
@@ -102,8 +101,7 @@ find_begin (Placing *p, const CleaveNode *node, guint rank, gboolean commit)
   return begin;
 }
 
-/* Returns whether a node is a view. A view runs on the rank of its operand, so only the viewed part
- * of the operand is sent to another rank. */
+/* Returns whether a node is a view. It runs on the rank of its operand: only the part is sent. */
 static gboolean
 follows_operand (const CleaveNode *node)
 {
