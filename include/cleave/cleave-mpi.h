@@ -42,9 +42,9 @@ typedef struct
  * @run: index of the run
  * @data: the `data` of the stream
  *
- * Is called before or after each run of a stream, on the thread that runs the program. Before a
- * run, as `begin`, the function fills the inputs; it may bind other tensors first. After a run, as
- * `end`, the function reads the outputs.
+ * A stream calls this function before or after each run, on the thread that runs the program. The
+ * function `begin` of a stream fills the inputs before a run; it may bind other tensors first. The
+ * function `end` reads the outputs after a run.
  */
 typedef void (*CleaveRankRunFunc) (guint program, guint run, gpointer data);
 

@@ -64,7 +64,7 @@ typedef struct
  * @dynamic: whether nodes whose shapes depend on data form a dynamic part; if %FALSE, a node of
  * this kind is an error
  * @mapped: whether files of external data are mapped, so that a weight takes memory only after it
- * is read; if %FALSE, files of at most 2 GiB are read. Nothing may shorten a mapped file
+ * is read; if %FALSE, files of at most 2 GiB are read. No process may shorten a mapped file
  *
  * Options for loading a model.
  */

@@ -7,9 +7,10 @@
  *   Conv [1, 8, 16, 16]   =>   Slice -> Conv [1, 8, 8, 16] --\
  *   by num chunks, H, 2        Slice -> Conv [1, 8, 8, 16] ---> Assemble [1, 8, 16, 16]
  *
- * A CleaveTiling says where to cut, a CleaveConstraint which limits the pieces must meet, and a
- * CleaveSplitReport what happened to each node. A recursive split cuts the producers of a node as
- * well, so that pieces form chains that need no join between them. */
+ * A CleaveTiling says where to cut a node. A CleaveConstraint has the limits that the pieces must
+ * meet. A CleaveSplitReport lists the nodes that were split, and the nodes that stayed whole. A
+ * recursive split cuts the producers of a node as well, so that pieces form chains that need no
+ * join between them. */
 
 #include <cleave/cleave-graph.h>
 #include <gio/gio.h>
@@ -158,8 +159,8 @@ typedef struct
  * @CLEAVE_NOT_SPLIT_REFUSED: the op cannot compute one of the chunks alone
  * @CLEAVE_NOT_SPLIT_CONSTRAINT: no split meets the constraint
  * @CLEAVE_NOT_SPLIT_ONE_PIECE: the split has only one chunk
- * @CLEAVE_NOT_SPLIT_OUTSIDE_USER: `single_use` was set, and a node outside the region reads the
- * value
+ * @CLEAVE_NOT_SPLIT_OUTSIDE_USER: the field `single_use` of the recursion was set, and a node
+ * outside the region reads the value
  *
  * The reason why a node was not split.
  */

@@ -20,7 +20,8 @@ cleave_tflite_add_memory_plan (GBytes *bytes, gint64 alignment, gint64 *n_bytes,
  * @conv: layout, group, strides, dilations and pads
  * @min: smallest value of the result
  * @max: largest value of the result
- * @wide: whether sums have 64 bits and are rounded once, instead of 32 bits and twice
+ * @wide: %TRUE: sums have 64 bits, and their conversion to the scale of the result rounds once;
+ *   %FALSE: sums have 32 bits, and their conversion rounds twice
  *
  * Attributes of TfliteConv.
  */
@@ -36,7 +37,8 @@ typedef struct
  * @conv: layout, group, strides, dilations, pads and output padding
  * @min: smallest value of the result
  * @max: largest value of the result
- * @wide: whether sums have 64 bits and are rounded once, instead of 32 bits and twice
+ * @wide: %TRUE: sums have 64 bits, and their conversion to the scale of the result rounds once;
+ *   %FALSE: sums have 32 bits, and their conversion rounds twice
  *
  * Attributes of TfliteConvTranspose.
  */
@@ -198,8 +200,8 @@ typedef struct
 /**
  * CleaveTfliteDetectionsAttrs:
  * @max_detections: largest number of detections
- * @max_classes_per_detection: number of rows of the results for each detection; without
- *   @use_regular_nms, the number of classes of each detection
+ * @max_classes_per_detection: without @use_regular_nms, the largest number of classes of each
+ *   detection. In both modes, the results have @max_detections times this number of rows
  * @detections_per_class: with @use_regular_nms, the largest number of detections of one class
  * @num_classes: number of classes; the scores may have a column more, for the background, before
  * the columns of the classes

@@ -361,8 +361,8 @@ gboolean cleave_call_infer (const CleaveCall *call,
                             GError **error);
 /* Returns the estimated number of steps of the reference kernel. */
 double cleave_call_work (const CleaveCall *call);
-/* Returns 0: the `work` of ops that read each element of their operands only once. By the maps
- * alone, each element of the result would need many elements of the operands. */
+/* Returns 0. This is the `work` of ops that read each element of their operands only once, although
+ * the maps of each result element cover many elements of the operands. */
 double cleave_work_once (const CleaveCall *call);
 /* Returns `kernel` if all operands are float32. Returns the family that converts operands to
  * float32 if some operands are 16-bit floats. Otherwise returns the family of the reference kernel.

@@ -173,8 +173,9 @@ cleave_conv_macs (const CleaveCall *call)
   return n;
 }
 
-/* Finds the element of X that a tap of a transposed convolution adds to the result element at
- * `out`. Returns FALSE if there is no such element. */
+/* Sets `offset` to the offset, along the spatial dimensions, of the element of X that tap `tap` of
+ * a transposed convolution reads for the result element at `out`. Returns FALSE if there is no such
+ * element. */
 static gboolean
 find_source (const CleaveWindow *windows,
              guint n,

@@ -29,7 +29,7 @@ load (const CleaveView *view, gint64 offset)
   return cleave_real_load (view->type.element, cleave_view_element (view, offset));
 }
 
-/* Computes one bin of the transform of a line. */
+/* Computes one bin of the transform of a line: its real and its imaginary part. */
 static void
 transform (const Line *line, gint64 bin, double *real, double *imaginary)
 {

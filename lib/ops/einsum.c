@@ -67,9 +67,10 @@ normalize (const CleaveCall *call, gpointer attrs, GError **error)
 /* The functions below parse the equation. They allocate nothing, since kernels parse the equation,
  * too. */
 
-/* Parses one term of the equation, up to a comma or an arrow. An ellipsis stands for `n_ellipsis`
- * dimensions if `rank` is NULL. If `rank` is not NULL, an ellipsis stands for the dimensions of an
- * operand of rank `*rank` that have no letter. */
+/* Parses one term of the equation into `term`, and moves `text` to the end of the term: a comma, an
+ * arrow or the end of the equation. An ellipsis stands for `n_ellipsis` dimensions if `rank` is
+ * NULL. If `rank` is not NULL, an ellipsis stands for the dimensions of an operand of rank `*rank`
+ * that have no letter. */
 static gboolean
 read_term (const char **text, guint n_ellipsis, const guint *rank, CleaveTerm *term, GError **error)
 {

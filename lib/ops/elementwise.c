@@ -153,7 +153,8 @@ wide_of (const CleaveCall *call)
   return wide;
 }
 
-/* Computes an op with one or two operands, line by line. */
+/* Computes an op with one or two operands line by line: up to CLEAVE_LINE elements along one
+ * dimension at a time. */
 static void
 compute_lines (const CleaveCall *call,
                const CleaveView *operands,

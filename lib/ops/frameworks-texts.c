@@ -67,8 +67,8 @@ take_needed (
   return TRUE;
 }
 
-/* Parses a list of integers. An empty text is an empty list. Sets `*list` to NULL if the argument
- * is absent. */
+/* Parses a list of integers into `*list`, and sets `*n_list` to their number. An empty text is an
+ * empty list. Sets `*list` to NULL if the argument is absent. */
 static gboolean
 take_list (
     Arguments *arguments, const char *name, const gint64 **list, guint *n_list, GError **error)
@@ -131,7 +131,7 @@ from_pytorch (const CleaveTensorType *type, Arguments *arguments, GError **error
   return cleave_split_op_from_pytorch (type, &call, error);
 }
 
-/* Parses an unsigned argument. Fails if the argument is absent. */
+/* Parses an unsigned argument into `*value`. Fails if the argument is absent. */
 static gboolean
 take_uint (const Arguments *arguments, const char *name, guint *value, GError **error)
 {

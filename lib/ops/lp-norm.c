@@ -35,8 +35,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_whole (call->operands[X].shape.dim[a->axis]);
 }
 
-/* Divides element i by norms[i], or all n elements by norms[0] if `step` is 0. The result is 0 if
- * the norm is 0. */
+/* Sets y[i] to x[i] / norms[i] or, if `step` is 0, to x[i] / norms[0], for n elements. The result
+ * is 0 if the norm is 0. */
 static void
 divide (const double *x, const double *norms, gint64 step, gint64 n, double *y)
 {

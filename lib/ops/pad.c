@@ -72,8 +72,9 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[d] = cleave_dim_map_offset (d, -a->pads.v[d]);
 }
 
-/* Sets the pads of a piece to the clips of its slice (CleaveSlice): the elements outside of the
- * operand. */
+/* Sets the pads of a piece to the clips of its slice (CleaveSlice): the numbers of elements outside
+ * of the operand. In mode reflect, refuses a piece that would reflect as many elements as it has,
+ * or more. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
@@ -135,7 +136,8 @@ rows_of (const CleaveView *y, const CleaveRange *part, guint d, gint64 begin, gi
   return cleave_view_slice (y, &rows);
 }
 
-/* Fills some rows of dimension d of y, all outside of `part`. */
+/* Fills the rows `rows` of dimension d of y, which lie outside of `part`: with the constant, or
+ * with copies of rows of `part`, by the mode. */
 static void
 pad_rows (const CleavePadAttrs *a,
           const CleaveView *y,

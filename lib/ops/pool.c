@@ -135,8 +135,8 @@ cleave_pool_narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer a
   return TRUE;
 }
 
-/* Sets the attributes of a piece of a MaxPool. With `whole` and `begin`, the indices of the piece
- * count the elements of the node's operand. */
+/* Sets the attributes of a piece of a MaxPool. If the node has indices, sets `whole` and `begin`,
+ * so that the indices of the piece count the elements of the whole operand. */
 static gboolean
 narrow_max (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {

@@ -13,7 +13,7 @@ guint cleave_pool_init_windows (const CleaveCall *call, CleaveWindow *windows);
 void cleave_pool_maps (const CleaveCall *call, guint operand, CleaveDimMap *map);
 /* Sets the pads of a piece to the clips of its slice (CleaveSlice). If an end pad then exceeds the
  * node's pad, ceil_mode is the cause: the last window reaches beyond the padding. AveragePool does
- * not count these elements, so the piece gets the node's pad and ceil_mode. */
+ * not count elements beyond the padding, so the piece gets the node's pad and ceil_mode. */
 gboolean
 cleave_pool_narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why);
 /* Returns the shape of the whole value, whose elements the indices of a MaxPool count. */

@@ -49,7 +49,7 @@ take (Side *side, const CleaveShape *shape)
 
 /* Returns the map of the outermost dimension of a group, from the result y to the operand x. If the
  * rows of x or of y consist of whole rows of the other value, each row of y needs only the rows of
- * x with its elements. If not, each row of y needs all rows of x. */
+ * x that have its elements. If not, each row of y needs all rows of x. */
 static CleaveDimMap
 map_outermost (const Side *x, const Side *y, gint64 extent)
 {

@@ -73,8 +73,9 @@ interpolate_last (const Row *row, gint64 from, double *sum)
                                                                               row->from_stride))));
 }
 
-/* Interpolates along the dimensions from d on: along dimension d between the results of the
- * interpolation along the dimensions after d. */
+/* Interpolates along dimension d and all dimensions after it, from offset `from` of x on, and
+ * writes row->n elements to `sum`. Calls itself for each tap along d, to interpolate along the
+ * dimensions after d; then adds these results, each times its weight. */
 static void
 interpolate_from (const Row *row, guint d, gint64 from, double *sum)
 {

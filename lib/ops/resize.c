@@ -272,9 +272,9 @@ work (const CleaveCall *call)
 }
 
 /* Sets the attributes of a piece. If a Resize of the slice gives exactly the chunk, the piece has
- * scales or sizes, as the node has. If not, the piece also has its position: relative to the slice
- * if the factor is an integer (`phase`), else in the whole node (`phase`, `begin`, `extents` and
- * `lengths`). */
+ * scales or sizes, as the node has. If not, the piece also has its position. If the factor is an
+ * integer, `phase` is the position relative to the slice. If not, `phase`, `begin`, `extents` and
+ * `lengths` give the position in the whole node. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {

@@ -3,11 +3,11 @@
 /* TfliteConv: CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED on integers. TfliteConvTranspose:
  * TRANSPOSE_CONV on integers.
  *
- * Adds up (x - x_zero_point) * (w - w_zero_point), and the bias, in wrapping integers of 32 bits,
- * or of 64 bits with `wide`, so the order does not matter; padding is skipped. Multiplies the sum
- * by the channel's multiplier and shift (fixed-point.h), adds y_zero_point, and clamps to [min,
- * max]. The result has the element type of y_zero_point. Source: reference/integer_ops/conv.h and
- * transpose_conv.h. */
+ * Adds up (x - x_zero_point) * (w - w_zero_point) and the bias, without taps in the padding. The
+ * sum has 32 bits, or 64 bits with `wide`. Sums wrap around, so their order does not matter. Then
+ * multiplies the sum by the channel's multiplier and shift (fixed-point.h), adds y_zero_point, and
+ * clamps to [min, max]. The result has the element type of y_zero_point. Source:
+ * reference/integer_ops/conv.h and transpose_conv.h. */
 
 #include "conv-transpose.h"
 #include "quantized.h"

@@ -227,8 +227,8 @@ typedef struct
   gboolean wide;
 } Step;
 
-/* Adds `bias` and the product of a row of weights and a vector, multiplies the sum by a factor, and
- * returns it clamped to 16 bits. */
+/* Adds the product of a row `w` of weights and the vector x - `zero` to `bias`. Returns the sum
+ * times the factor that `multiplier` and `shift` give, clamped to 16 bits. */
 static gint16
 multiply_row (const Step *s,
               const Row *w,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TfliteMatMul: BATCH_MATMUL on integers. Adds up (a - a_zero) * (b - b_zero), in wrapping integers
- * of 32 bits for int8 and of 64 bits for int16, so the order does not matter. Multiplies the sum
- * (fixed-point.h), adds y_zero, and clamps. Source: reference/batch_matmul.h. */
+/* TfliteMatMul: BATCH_MATMUL on integers. Adds up (a - a_zero) * (b - b_zero). The sum has 32 bits
+ * for int8, and 64 bits for int16. Sums wrap around, so their order does not matter. Then
+ * multiplies the sum by the multiplier and the shift of the attributes (fixed-point.h), adds
+ * y_zero, and clamps. Source: reference/batch_matmul.h. */
 
 #include "matmul-parts.h"
 #include "reference.h"

@@ -2,8 +2,9 @@
 
 /* TfliteAveragePool: AVERAGE_POOL_2D on integers.
  *
- * Adds up the taps that are no padding, divides by their number, rounding to the nearest integer,
- * ties away from zero, and clamps to [min, max]. Source: reference/integer_ops/pooling.h. */
+ * Adds up the taps that are not padding, and divides the sum by their number. Rounds the mean to
+ * the nearest integer, ties away from zero, and clamps it to [min, max]. Source:
+ * reference/integer_ops/pooling.h. */
 
 #include <string.h>
 
@@ -76,9 +77,9 @@ add_tap (CleaveElement element, gconstpointer x, gint64 stride, gint64 n, gint32
     ADD_UP (gint16);
 }
 
-/* Adds up the taps of `n` channels of the result element at `out`, an index in the spatial
- * dimensions. Returns the number of taps that are not padding. `x` begins at the first of these
- * channels. */
+/* Sets `sums` to the sums of the taps of `n` channels, for the result element at `out`, an index in
+ * the spatial dimensions. Returns the number of taps that are not padding. `x` begins at the first
+ * of the channels. */
 static gint64
 add_taps (const CleaveWindow *windows,
           const CleaveDims *dims,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TfliteSum: SUM and MEAN on integers. Adds up x - x_zero in wrapping 32-bit integers, multiplies
- * the sum (fixed-point.h), adds y_zero, and clamps to the element type. The importer divides the
- * multiplier of a mean by the number of elements. Source: reference/reduce.h.
+/* TfliteSum: SUM and MEAN on integers. Adds up x - x_zero in 32-bit integers that wrap around.
+ * Multiplies the sum by the multiplier and the shift of the attributes (fixed-point.h), adds
+ * y_zero, and clamps to the element type. The importer divides the multiplier of a mean by the
+ * number of elements. Source: reference/reduce.h.
  *
- * TfliteSoftmax: SOFTMAX on int8 along the last dimension. `table` holds exp (d * scale * beta) for
- * the differences d = 0, -1, … -255 from the maximum, in units of 2^-31. The exponentials are added
- * up in units of 2^-19; each exponential is multiplied by the reciprocal of the sum. Sources:
+ * TfliteSoftmax: SOFTMAX on int8 along the last dimension. For each difference d = 0, -1, … -255
+ * from the maximum, `table` holds exp (d * scale * beta) in units of 2^-31. The exponentials are
+ * added up in units of 2^-19; each exponential is multiplied by the reciprocal of the sum. Sources:
  * reference/softmax.h, and gemmlowp's fixedpoint.h. */
 
 #include "reference.h"

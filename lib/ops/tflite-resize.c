@@ -4,9 +4,9 @@
  * anywhere.
  *
  * Element i of the whole result is at the position i * step + shift, in units of 1 / 1024 of an
- * element of x. The element is the mean of four neighbors, weighted by their distances in 20 bits,
- * rounded to the nearest integer, ties away from zero. Source: ResizeBilinearInteger () of
- * reference/resize_bilinear.h. */
+ * element of x. The element is the weighted mean of four neighbors, rounded to the nearest integer,
+ * ties away from zero. A weight is the product of a weight along H and a weight along W, each an
+ * integer from 0 to 1024. Source: ResizeBilinearInteger () of reference/resize_bilinear.h. */
 
 #include "reference.h"
 #include "tflite.h"

@@ -3,15 +3,15 @@
 /* TfliteL2Normalize and TfliteLogSoftmax: L2_NORMALIZATION and LOG_SOFTMAX on int8 along the last
  * dimension, which no split cuts.
  *
- * TfliteL2Normalize: y = x / sqrt (sum of squares), x without its zero point, in units of 1 / 128.
- * The sum has 32 bits. Five steps of the Newton-Raphson method compute the inverse root as a
- * multiplier. Source: reference/integer_ops/l2normalization.h.
+ * TfliteL2Normalize: y = x / sqrt (sum of squares), in units of 1 / 128. The zero point of x is
+ * subtracted first. The sum has 32 bits. Five steps of the Newton-Raphson method compute the
+ * inverse root as a multiplier. Source: reference/integer_ops/l2normalization.h.
  *
  * TfliteLogSoftmax: y = d - ln (sum of exp (d)) + 127, in units of 1 / 16, with d the difference
- * from the maximum. `differences` holds d, and `exponentials` exp (d), for the 256 differences, in
- * units of 2^-26 and 2^-19. A difference beyond the range of the exponential is the smallest int32,
- * and gives -128. Differences below a bound also give -128. The bound depends on the sum: it is the
- * largest logarithm times a multiplier. Source: LogSoftmaxQuantized () of
+ * from the maximum. For each of the 256 differences, the operand `differences` holds d in units of
+ * 2^-26, and the operand `exponentials` holds exp (d) in units of 2^-19. A difference beyond the
+ * range of the exponential is the smallest int32, and gives -128. Differences of at most ln (sum) -
+ * 32, converted to steps of x by the multiplier, also give -128. Source: LogSoftmaxQuantized () of
  * reference/log_softmax.h. */
 
 #include "reference.h"

@@ -48,8 +48,9 @@ cleave_window_check_lists (const CleaveInts *strides,
          cleave_window_check_list (pads, 2 * n, "pads", error);
 }
 
-/* Counts the windows along spatial dimension `i`. With ceil_mode, the last window may extend beyond
- * the padding, but it must begin before the end of the data, as in PyTorch and ONNX Runtime. */
+/* Sets `count` to the number of windows along spatial dimension `i`. With ceil_mode, the last
+ * window may extend beyond the padding, but it must begin before the end of the data, as in PyTorch
+ * and ONNX Runtime. */
 gboolean
 cleave_window_count (
     const CleaveWindow *w, guint i, gboolean ceil_mode, gint64 *count, GError **error)

@@ -125,11 +125,11 @@ cleave_dynamic_program_add_lists (const CleaveOnnxDynamic *dynamic,
  * @dynamic: the dynamic part of a model
  * @options: (nullable): the number of threads and the kind of kernels; %NULL for the defaults
  *
- * Prepares a dynamic part to run any number of times. If a node is expensive, a run compiles it and
- * the nodes that read its results to one program when the nodes first get their shapes, and keeps
- * the program. The program ends before a node that needs the contents of a value. At most 64
- * programs are kept, in at most 512 MiB. If there are more programs, the program that was not used
- * for the longest time is freed.
+ * Prepares a dynamic part to run any number of times. An expensive node and the nodes that read its
+ * results become one program. A run compiles the program when the nodes first get their shapes, and
+ * keeps it for later runs. The program ends before a node that needs the contents of a value. At
+ * most 64 programs are kept, in at most 512 MiB. If there are more programs, the program that was
+ * not used for the longest time is freed.
  *
  * Returns: (transfer full): the programs, at first none
  *

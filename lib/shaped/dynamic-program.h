@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Programs for the dynamic part of one model, which is loaded once for each combination of input
- * shapes. shaped.c runs the static part with another program, and then calls
+/* Programs for the dynamic part of one model. The model is loaded once for each combination of
+ * input shapes. shaped.c runs the static part with another program, and then calls
  * cleave_dynamic_program_run_part() on the results. */
 
 #include <cleave/cleave-shaped.h>
@@ -17,9 +17,9 @@ GPtrArray *cleave_dynamic_program_run_part (CleaveDynamicProgram *dynamic_progra
                                             guint n_values,
                                             CleaveOnnxDynamicStats *stats,
                                             GError **error);
-/* Adds the names and the tensors of those inputs of the model that are lists: for each list, a
- * tensor with the number of its entries, then the entries. Fails if there are more tensors than the
- * lists have entries. */
+/* Adds to `names` and `values` the names and the tensors of the inputs of the model that are lists.
+ * `inputs` has for each list a tensor with the number of its entries, then the entries. Fails if
+ * tensors are left after the last list. */
 gboolean cleave_dynamic_program_add_lists (const CleaveOnnxDynamic *dynamic,
                                            CleaveTensor *const *inputs,
                                            guint n_inputs,

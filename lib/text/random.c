@@ -33,8 +33,9 @@ next (guint64 *state)
   return z ^ z >> 31;
 }
 
-/* Returns a number in [-1, 1) made of the highest `bits` bits of the next random number. A float
- * type with a significand of `bits` bits represents the result exactly. */
+/* Advances the generator, and returns a number in [-1, 1) made of the highest `bits` bits of the
+ * next random number. A float type with a significand of `bits` bits represents the result
+ * exactly. */
 static double
 draw (guint64 *state, guint bits)
 {

@@ -79,7 +79,7 @@ CleaveTensor *cleave_read_elements (CleaveReader *reader,
                                     const char *elements,
                                     GError **error);
 
-/* read.c: parses a graph as cleave_graph_parse() does. `budget` limits the bytes of constants that
- * are in no file. */
+/* read.c: parses a graph as cleave_graph_parse() does. The values of all constants may take at most
+ * `budget` bytes, without values that come from a file. */
 CleaveGraph *
 cleave_graph_parse_within (const char *text, const char *folder, gint64 budget, GError **error);

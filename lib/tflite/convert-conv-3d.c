@@ -14,7 +14,8 @@ enum {
     * come weights, x and bias */
 enum { PADDING, STRIDE_D, STRIDE_W, STRIDE_H, ACTIVATION, DILATION_D, DILATION_W, DILATION_H };
 
-/* Reads strides and dilations from the options, where W comes before H. */
+/* Reads strides, dilations and the padding mode from the options. The options have W before H;
+ * `stride` and `dilation` get the order D, H, W. */
 static gboolean
 read_options (CleaveTfliteImport *import,
               CleaveInts *stride,

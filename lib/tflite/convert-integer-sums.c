@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Converts ADD_N and CUMSUM on int8 to ops on int32. All operands have the same scale. The sum, in
- * units of 2^-19 times this scale, is rescaled to the scale of the output. The sum begins with the
- * negated zero point, not with 0, as in the reference kernels. Sources: reference/add_n.h and
+ * units of 2^-19 times this scale, is rescaled to the scale of the output. As in the reference
+ * kernels, the sum begins with the negated zero point, not with 0. Sources: reference/add_n.h and
  * reference/cumsum.h. */
 
 #include "convert.h"

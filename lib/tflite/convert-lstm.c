@@ -177,8 +177,9 @@ read_weight_scale (CleaveTfliteImport *import, guint i, float *scale, GError **e
          cleave_tflite_refuse (error, "input %u has the zero point %d, it must be 0", i, s.zero);
 }
 
-/* Appends for each gate the factor that converts its sum to units of 2^-12. The weights of the
- * gates are the inputs from `first` on. The weights multiply a value with the scale `scale`. */
+/* Appends to `multipliers` and `shifts` the factor of each gate, which converts its sum to units of
+ * 2^-12. The weights of the gates are the inputs from `first` on. The value that the weights
+ * multiply has the scale `scale`. */
 static gboolean
 read_gate_factors (CleaveTfliteImport *import,
                    guint first,

@@ -63,8 +63,9 @@ read_pads (CleaveTfliteImport *import, CleaveInts *pads, GError **error)
   return TRUE;
 }
 
-/* Reads the value that a PAD writes around x. PADV2 has this value as input 2. Without input 2, the
- * value is 0, or the zero point of the output. */
+/* Sets `fill` to the value that a PAD writes around x, and `is_zero` to whether it stands for 0.
+ * PADV2 has this value as input 2. Without input 2, the value is 0, or the zero point of the
+ * output. */
 static gboolean
 read_fill (CleaveTfliteImport *import, double *fill, gboolean *is_zero, GError **error)
 {
@@ -194,8 +195,8 @@ cleave_tflite_convert_broadcast_to (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Reads the block size from the options. The block size must divide H and W (SPACE_TO_DEPTH), or
- * its square must divide the channels (DEPTH_TO_SPACE). */
+/* Sets `block` to the block size of the options, from 1 to G_MAXINT16, and `x` to input 0, which
+ * must have 4 dimensions. */
 static gboolean
 read_block (CleaveTfliteImport *import, gint64 *block, CleaveResult **x, GError **error)
 {

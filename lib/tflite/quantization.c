@@ -59,8 +59,8 @@ cleave_tflite_read_factor (double real, CleaveTfliteFactor *factor, GError **err
   return TRUE;
 }
 
-/* Converts the bound of an activation, a real number, to an integer of output 0. `y` is the scale
- * of output 0. */
+/* Sets `value` to the integer of output 0 that stands for the bound of an activation, a real
+ * number. `y` is the scale of output 0. */
 static gboolean
 quantize_bound (const CleaveTfliteScale *y, float bound, gint64 *value, GError **error)
 {

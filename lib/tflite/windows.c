@@ -99,8 +99,8 @@ cleave_tflite_convert_max_pool (CleaveTfliteImport *import, GError **error)
   return convert_pool (import, "MaxPool", error);
 }
 
-/* Reads the attributes and the operand of a pooling on integers. Fails if operand and result have
- * different scales, since the reference kernels do not rescale. */
+/* Reads the attributes of a pooling on integers into `attrs`, and its operand into `x`. Fails if
+ * operand and result have different scales, since the reference kernels do not rescale. */
 static gboolean
 read_integer_pool (CleaveTfliteImport *import,
                    CleaveTflitePoolAttrs *attrs,

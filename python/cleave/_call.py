@@ -10,7 +10,8 @@ from ._library import Gio
 
 
 class Progress:
-    """Reports the progress of a call: to the function `tell`, or, if `tell` is None, on a terminal after one second."""
+    """Reports the progress of a call by calling `tell`. If `tell` is None, prints the progress on a terminal, but only
+    after one second. If `tell` is False, reports nothing."""
 
     def __init__(self, what, tell):
         self.what, self.tell, self.begin, self.shown = what, tell, time.monotonic(), False
@@ -32,7 +33,8 @@ class Progress:
 
 def call(function, *args, cancellable=None):
     """Runs function (*args) on a separate thread, so that Ctrl-C cancels the call at once. After Ctrl-C, waits for the
-    end of the call. The cancellable becomes the current cancellable of that thread, so it also ends the run of a Loop.
+    end of the call. The cancellable becomes the current cancellable of that thread, so Ctrl-C also ends the run of a
+    Loop.
 
     PyGObject releases the interpreter lock during each call of the library.
     """

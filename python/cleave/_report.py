@@ -61,7 +61,7 @@ def fit_totals(plan):
 
 
 def fit_loops(plan):
-    """The results of `fit(target='ort')`, None for other plans. `n_loops` segments become a Loop, `n_pieces` segments
+    """The results of `fit(target='ort')`; None for plans of other targets. `n_loops` segments become a Loop, `n_pieces` segments
     are split without a Loop, and `n_whole` segments are not split. `bytes_before` and `bytes_after` are the estimated
     bytes of values in ONNX Runtime, before and after the fit."""
     loops = plan.get_loops()

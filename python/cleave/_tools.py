@@ -207,7 +207,7 @@ class Differences(dict):
 
 
 def random_inputs(graph, seed=0):
-    """Returns random inputs, by name: the same numbers as in `cleave run --seed`."""
+    """Returns random inputs by name: the numbers that `cleave run --seed` uses for the same seed."""
     inputs = {}
     for value in graph.inputs:
         with errors():
