@@ -75,10 +75,10 @@ def compile(path, shapes=None, dims=None, values=None, threads=1, reference=Fals
     """Compiles the model in a file for inputs of several shapes, and returns a ShapedProgram.
 
     `shapes` and `dims` give the largest shapes. A run may have inputs of these shapes or of smaller shapes. `load`
-    explains `shapes`, `dims` and `values`. `Graph.compile` explains `threads` and `reference`. If each output row
-    depends on the input row of the same index alone, as in a batch, runs pad smaller inputs. Then a few programs are
-    enough for all sizes. If an output row depends on several input rows, each shape has a separate program. The program
-    is compiled when its shape first occurs. At most `max_programs` programs are in memory."""
+    explains `shapes`, `dims` and `values`. `Graph.compile` explains `threads` and `reference`. In some models, as with
+    a batch, each output row depends on the input row of the same index alone. A few programs are then enough for all
+    sizes, since a run pads smaller inputs. In other models, each shape has a separate program. The program is compiled
+    when its shape first occurs. At most `max_programs` programs are in memory."""
     if not isinstance(max_programs, int) or max_programs < 1:
         fail(f'max_programs expects a number from 1, not {max_programs!r}')
     return ShapedProgram(path, import_options(shapes, dims, values), threads, reference, max_programs)
@@ -363,9 +363,9 @@ def bundle_texts(options):
 def bundle(graph, folder=None, max_memory=None, max_added_macs=0, **options):
     """Plans the graph as C99 for a small device. Writes the files into `folder`, unless `folder` is None.
 
-    The arena has at most `max_memory` bytes. If `max_memory` is None, the plan with the smallest arena is used.
-    `max_added_macs` is a fraction, as in `fit`. The other options have the names and values of the options of `cleave
-    bundle`, such as `kernels='c'` and `single_file=True`.
+    The arena has at most `max_memory` bytes. If `max_memory` is None, the function takes the plan with the smallest
+    arena. `max_added_macs` is a fraction, as in `fit`. The other options have the names and values of the options of
+    `cleave bundle`, such as `kernels='c'` and `single_file=True`.
 
     `input` and `output` select the memory of inputs and outputs: 'arena', or 'apart' for memory of the caller. With
     `input='rows'`, a function of the caller supplies each row. A dictionary from names selects the memory of each input
@@ -486,7 +486,7 @@ def constant_of(node):
 
 
 def uses_of(result):
-    """The uses of a value, as a list of Operands. The use by an output of the graph has no node."""
+    """The uses of a value, as a list of Operands. If an output of the graph uses the value, `Operand.node` is None."""
     uses, use = [], result.get_first_use()
     while use is not None:
         uses.append(use)

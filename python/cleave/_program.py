@@ -256,7 +256,8 @@ class Program:
 
     @property
     def outputs(self):
-        """The shape and the numpy.dtype of each output, by name. Outputs whose shapes depend on data are left out."""
+        """The shape and the numpy.dtype of each output, by name. The dictionary has no outputs whose shapes depend on
+        data."""
         names = self._outputs if self._dynamic is None else self._dynamic.get_outputs()
         return {name: Port(shape_of(kind), dtype_of(kind)) for name, kind in self._outputs.items() if name in names}
 

@@ -91,7 +91,7 @@ write_files = Bundle.write  # the library's method, which the method below repla
 
 
 def write_bundle(bundle, folder):
-    """Writes the files into a folder, which is made if it does not exist. Files of the same names are replaced."""
+    """Writes the files into a folder. Makes the folder if it does not exist, and replaces files of the same names."""
     with errors():
         call(write_files, bundle, os.fspath(folder))
 

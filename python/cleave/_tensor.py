@@ -113,8 +113,8 @@ def dtype_of(kind):
 
 
 def to_dlpack(tensor, **options):
-    """Returns the memory of the tensor for another framework. Read-only memory is copied, since DLPack has no
-    read-only memory."""
+    """Returns the memory of the tensor for another framework. Copies read-only memory, since DLPack has no read-only
+    memory."""
     if tensor.element == 'bfloat16':
         raise BufferError('numpy has no bfloat16 to export: use Tensor.numpy(), whose elements are uint16')
     array = to_numpy(tensor)
@@ -123,8 +123,8 @@ def to_dlpack(tensor, **options):
 
 def as_tensor(value, element=None):
     """Returns a tensor that shares the memory of an array. Copies only if the array is not row-major or has another
-    byte order. Shares tensors of other frameworks, such as torch.Tensor, by DLPack. Converts other values to an array
-    first, with element type `element`."""
+    byte order. Shares tensors of other frameworks, such as torch.Tensor, by DLPack. Converts any other value to an
+    array with the element type `element`, and shares this array."""
     import numpy
     if isinstance(value, Tensor):
         return value

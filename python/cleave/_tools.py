@@ -279,10 +279,10 @@ def words_of(options):
 def report(graph, path, times=True, **options):
     """Writes one HTML page about the graph, as `cleave report` does.
 
-    With options of `fit` (such as max_memory='1 MiB') or of `split` (such as node='conv1', dims='H', num_chunks=2), the
-    page shows the graph before and after the change. `frontier=True` adds the best plans for all budgets. `threads=2`
-    runs and fits the graph for two threads. With `times=False`, the page contains no times, and the graph does not run.
-    The report replaces an existing file."""
+    With options of `fit` or of `split`, the page shows the graph before and after the change. Examples are
+    max_memory='1 MiB' for `fit`, and node='conv1', dims='H', num_chunks=2 for `split`. `frontier=True` adds the best
+    plans for all budgets. `threads=2` runs and fits the graph for two threads. With `times=False`, the page contains no
+    times, and the graph does not run. The report replaces an existing file."""
     with tempfile.TemporaryDirectory() as folder:
         model = os.path.join(folder, (graph.get_name() or 'graph').replace(os.sep, '_') + '.onnx')
         graph.save(model)
