@@ -224,8 +224,8 @@ cleave_fit_search_variants (const CleaveGraph *graph,
 
       if (variant == NULL)
         continue;
-      /* the estimates of variants leave out tiles, which take ten times as long to find as
-       * strips */
+      /* the estimates of variants leave out tiles, since finding tiles takes ten times as long as
+       * finding strips */
       if ((double) variant->least <= (1 - CLEAVE_FIT_MIN_GAIN) * (double) least)
         {
           least = variant->least;

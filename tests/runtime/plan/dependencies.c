@@ -50,8 +50,9 @@ START_TEST (a_constant_operand_of_a_join_is_copied_after_a_computed_one)
 }
 END_TEST
 
-/* An element-wise part of a join waits for the other computed part if the operand of the
- * element-wise node stays live. If the node frees its operand, the node does not wait. */
+/* A join has two computed parts, one of them by an element-wise node. The element-wise node waits
+ * for the other part if its operand stays live. If the element-wise node frees its operand, the
+ * node does not wait. */
 START_TEST (a_part_of_a_live_value_is_computed_with_the_others)
 {
   for (guint stays = 0; stays < 2; stays++)
