@@ -40,8 +40,8 @@ cleave_argument_pair (const char *text, char **name, const char **value)
   divide (text, strrchr (text, '='), name, value);
 }
 
-/* Returns the '=' after the longest of `names` that `text` begins with. Prefers a name that an
- * existing file follows. Returns NULL if no name fits. */
+/* Returns the '=' after the longest of `names` that `text` begins with. Prefers names for which the
+ * text after the '=' is the path of an existing file. Returns NULL if no name fits. */
 static const char *
 find_name_end (const char *text, char *const *names)
 {

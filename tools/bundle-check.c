@@ -102,8 +102,9 @@ link_test (const char *folder, GError **error)
   return compile (folder, (const char *const *) words->pdata, error);
 }
 
-/* Adds up the code and the tables in the report of `size -A -d`, whose lines are a section, its
- * size and its address. Example: ".rodata 2208 0". Adds the weights to the tables, too. */
+/* Adds the sizes of code and of tables in the report of `size -A -d` to `check`. A line of the
+ * report is a section, its size and its address, such as ".rodata 2208 0". The sections of tables
+ * also contain the weights. */
 static void
 add_sections (const char *report, CleaveBundleCheck *check)
 {

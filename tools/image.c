@@ -122,7 +122,8 @@ load_scaled (const char *path, const Plane *plane, GError **error)
   return scaled;
 }
 
-/* Returns channel c of a pixel, 0 to 255. ITU-R BT.601 defines luma, as in JPEG. */
+/* Returns channel c of a pixel, from 0 to 255. If `channels` is 1, returns the luma of the pixel by
+ * ITU-R BT.601, as JPEG does. */
 static double
 get_channel (const guchar *pixel, int n, gint64 channels, gint64 c)
 {

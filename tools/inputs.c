@@ -103,7 +103,7 @@ find_input (char **names, const char *name, const char *path, guint *index, GErr
 
 /* The functions below load the tensors of files. */
 
-/* Returns the end of an error message: the call of numpy that gives an array of type `got` the type
+/* Returns the end of an error message: the numpy call that converts an array of type `got` to type
  * `want`. Returns "" unless only the element type differs, or only a first dimension of 1 is
  * missing. */
 static const char *

@@ -32,7 +32,7 @@ typedef struct
   GString *svg;
   const CleaveMemoryTimeline *timeline;
   GArray *peak;      /* guint: indices of the buffers in use at the peak, the largest first */
-  guint n_bands;     /* number of the first buffers in `peak` that are drawn as bands */
+  guint n_bands;     /* the first `n_bands` buffers in `peak` are drawn as bands */
   guint n_columns;   /* number of columns that are drawn */
   double top, scale; /* top of the panel in pixels; pixels per byte */
 } Panel;

@@ -9,8 +9,8 @@
 /* Prints the nodes that compute, in the order of the graph, with op, result types and cost. Marks
  * the step at which a run on one thread has its peak. */
 gboolean cleave_node_table_print (const CleaveGraph *graph, GError **error);
-/* Adds the table of cleave_node_table_print() to JSON. Live bytes while each node runs are
- * included only `with_steps`, since they need a plan of a run. */
+/* Adds the table of cleave_node_table_print() to JSON. `with_steps`: includes the live bytes while
+ * each node runs, for which the function makes a memory plan. */
 gboolean cleave_node_table_add_json (CleaveJson *json,
                                      const CleaveGraph *graph,
                                      gboolean with_steps,

@@ -233,8 +233,9 @@ add (CleaveOutputs *outputs, const char *path, GError **error)
   return output->temporary;
 }
 
-/* Adds an output: a file, or standard output if the path is "-", through a temporary file that ends
- * in `ending`. Returns the temporary path to write to, or NULL on error. */
+/* Adds an output: a file, or standard output if the path is "-". Text for standard output is first
+ * written to a temporary file that ends in `ending`. Returns the temporary path to write to, or
+ * NULL on error. */
 static const char *
 add_either (
     CleaveOutputs *outputs, const char *path, const char *ending, gboolean is_text, GError **error)

@@ -142,8 +142,8 @@ print_json (const CleaveExecution *e,
   cleave_json_print (json);
 }
 
-/* Prints the number of nodes, before and after the split: the graph may have more nodes than its
- * file. */
+/* Prints the number of nodes that run. If the graph was split for the threads, also prints the
+ * smaller number of nodes in the model's file. */
 static void
 print_split (const CleaveExecution *e, const CleaveRunSplit *split)
 {

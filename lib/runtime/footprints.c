@@ -50,9 +50,9 @@ cleave_memory_lines_unite (GArray *lines, guint first)
   g_array_set_size (lines, n + 1);
 }
 
-/* Adds to `lines` the addresses of a kernel's operands and results, for a task that shares the call
- * and state of another task: only the addresses differ. Most kernels read strides from the state,
- * so the strides in the views are not added. */
+/* Adds to `lines` the cache lines of the data pointers of a kernel's operands and results. The task
+ * shares the call and the state of another task, and only the pointers differ. Most kernels read
+ * strides from the state, so the strides in the views are not added. */
 static void
 add_addresses (GArray *lines, const CleaveKernelInstance *instance)
 {

@@ -97,10 +97,10 @@ cleave_graph_estimate (const CleaveGraph *graph,
  * @n_threads: number of threads that run the graph; 0 stands for one per core
  * @error: return location for a [struct@GLib.Error]
  *
- * Returns the memory that the graph's activations need if @n_threads threads run it: the
- * `peak_activation_bytes` of a program with these threads, which is not made. The result is larger
- * than the result of [method@Cleave.Graph.get_peak_bytes] if several subgraphs run at the same
- * time.
+ * Returns the memory that the graph's activations need if @n_threads threads run it. The result
+ * equals `peak_activation_bytes` of a program with these threads, but no program is made. The
+ * result is larger than the result of [method@Cleave.Graph.get_peak_bytes] if several subgraphs run
+ * at the same time.
  *
  * The bytes are counted as %CLEAVE_MEMORY_CONVENTION says. The call takes as long as
  * [ctor@Cleave.Program.new] takes without packing weights.

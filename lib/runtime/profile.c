@@ -119,9 +119,10 @@ time_run (const CleaveProgram *program, CleaveProfile *profile)
  *
  * Runs the program, one step after the other on this thread, and measures the time of each step.
  *
- * The time of a fused step is part of the time of the step before it, whose `what` names both. The
- * bytes of a step are the bytes of its operands, constants included, and of its results, even if a
- * result overwrites an operand. [method@Cleave.Program.run] measures nothing.
+ * A fused step has no time of its own: its time is part of the time of the step before it, and
+ * `what` of that step names both. The bytes of a step are the bytes of its operands, with the
+ * constants, and of its results. They count both if a result overwrites an operand.
+ * [method@Cleave.Program.run] measures nothing.
  *
  * Returns: (transfer full): the steps in the order of the run
  *

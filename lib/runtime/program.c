@@ -126,9 +126,9 @@ make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threa
   return g_steal_pointer (&program);
 }
 
-/* Makes a program of the graph. `given` TRUE: takes ownership of the graph. First joins the nodes
- * between quantized values into quantized groups, each of which is one node, unless the options ask
- * for reference kernels. */
+/* Makes a program of the graph. `given` TRUE: takes ownership of the graph. Unless the options ask
+ * for reference kernels, first joins nodes between quantized values: each quantized group becomes
+ * one node. */
 static CleaveProgram *
 lower_and_make (CleaveGraph *graph,
                 const CleaveProgramOptions *options,
@@ -346,16 +346,16 @@ cleave_program_get_arena_file (const CleaveProgram *program, gconstpointer *begi
  *
  * Returns the memory, steps and threads of the program.
  *
- * Memory is counted as %CLEAVE_MEMORY_CONVENTION says, in the elements' own types, each buffer
+ * Memory is counted as %CLEAVE_MEMORY_CONVENTION says: in the elements' own types, with each buffer
  * rounded up to 64 bytes. An input is live from the beginning of the run to its last use. An output
  * is live from its computation to the end of the run. `peak_activation_bytes` is the largest sum of
  * buffers in use at once; with several threads, at the times that the schedule estimates.
  * `arena_bytes` is equal to the peak or a few percent larger. A thread that gets further ahead than
  * estimated waits for memory.
  *
- * `copied_bytes` counts the copies in a run of operands of joins that cannot be written in place,
- * and of values for ops that need row-major order. Copies that load inputs and store outputs are
- * not included.
+ * `copied_bytes` counts two kinds of copies in a run. The first are operands of joins that cannot
+ * be written in place. The second are values for ops that need row-major order. Copies that load
+ * inputs and store outputs are not counted.
  *
  * Since: 0.1
  */

@@ -28,8 +28,8 @@ typedef struct
   CleaveElement element;
   float scale;
   gint32 zero;
-  gint32 least, most; /* bounds of the result minus its zero point, from a Clip or Relu before the
-                         QuantizeLinear */
+  gint32 least, most; /* bounds of the difference (result - zero point), from a Clip or Relu before
+                         the QuantizeLinear */
 } CleaveQdqEnd;
 
 /* A convolution as one op on the 8-bit x and w. In the group, x and w are dequantized, the result
@@ -40,8 +40,8 @@ typedef struct
   CleaveConvAttrs conv;
   float x_scale, y_scale;
   gint32 x_zero, y_zero;
-  gint32 least, most;    /* bounds of the result minus its zero point, from a Clip or Relu; without
-                            them, the range of the 8-bit type */
+  gint32 least, most;    /* bounds of the difference (result - zero point), from a Clip or Relu;
+                            without these ops, the range of the 8-bit type */
   float *w_scale, *bias; /* indexed by channel of the result: scale of the channel's weights; bias
                             of the channel */
   CleaveTensor *w;       /* 8-bit weights */
@@ -100,9 +100,9 @@ extern const CleaveOp cleave_op_qdq_add;
 /* Returns a sum or product that computes the same result as the group, or NULL if there is none. */
 CleaveQdqAdd *cleave_qdq_add_find (const CleaveKernelInstance *group);
 
-/* The mean of dequantized values as one op, whose result is quantized: a GlobalAveragePool or a
- * ReduceMean. `has_doubles`: the reference kernel adds in double precision, which is the case for
- * ReduceMean. */
+/* The mean of dequantized values as one op, whose result is quantized. The op of the group is a
+ * GlobalAveragePool or a ReduceMean. `has_doubles`: the reference kernel adds in double precision,
+ * as for ReduceMean. */
 typedef struct
 {
   CleaveQdqX x;

@@ -33,9 +33,9 @@ const CleaveOp cleave_op_qdq_table = { .name = "QdqTable",
                                        .attrs_size = sizeof (CleaveQdqTable),
                                        .kernel = kernel };
 
-/* Evaluates a group on all 256 bytes at once. The bytes lie along the largest dimension of the
- * group's result, whose extent must exceed 1. All other dimensions have extent 1. All calls must be
- * element-wise along the largest dimension. */
+/* Evaluates a group on all 256 values of a byte at once. These values lie along the largest
+ * dimension of the group's result, whose extent must exceed 1. All other dimensions have extent 1.
+ * All calls must be element-wise along the largest dimension. */
 typedef struct
 {
   const CleaveKernelInstance *group;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs an Einsum of two operands as a MatMul of views, if there are views for it. Labels of both
- * operands and the result are batch dimensions. Labels of the result and one operand are rows or
- * columns. Summed labels must form one dimension in memory.
+/* Runs an Einsum of two operands as a MatMul of views of the operands, if such views exist. Labels
+ * that are in both operands and in the result are batch dimensions. Labels that are in the result
+ * and one operand are rows or columns. Summed labels must form one dimension in memory.
  *
  * Example: bhqd,bhkd->bhqk has batch dimensions b and h, rows q and columns k, and sums over d. */
 

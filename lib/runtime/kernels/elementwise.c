@@ -261,8 +261,9 @@ run_floats (const Elementwise *e, const CleaveKernelInstance *instance, const Cl
   e->loop (&box, instance->call.attrs);
 }
 
-/* Converts n elements of an operand to float32. Returns the distance of adjacent elements in `to`:
- * 1; or 0 if step is 0, so that one element is converted once. */
+/* Converts n elements of an operand to float32, `step` elements apart. Returns the distance of
+ * adjacent elements in `to`, which is 1. If `step` is 0, converts a single element and returns
+ * 0. */
 static gint64
 upcast (const CleaveView *operand, gint64 offset, gint64 step, gint64 n, float *to)
 {

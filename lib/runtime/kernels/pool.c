@@ -268,8 +268,8 @@ run_windows (
     cleave_pool_bytes (window, w->element == CLEAVE_INT8, x, y, n_pixels, w->n_channels);
 }
 
-/* Returns the number of pixels from `pixel` on whose windows have the same taps, so that one call
- * computes them. */
+/* Returns the number of pixels that one call computes, beginning with `pixel`. Their windows have
+ * the same taps. */
 static gint64
 count_alike (const Windows *w, gint64 pixel)
 {

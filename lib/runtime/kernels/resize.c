@@ -29,8 +29,9 @@ typedef struct
 {
   guint c;     /* dimension of the channels; equal to the rank if pixels have no channels */
   guint inner; /* dimension along which lines run */
-  /* the only interpolated dimension besides `inner` or, if there is none, a dimension with more
-   * than one position; the rank: neither exists, or several are interpolated */
+  /* The interpolated dimension besides `inner`. If there is none: a dimension besides `inner` with
+   * more than one position. The rank: there is no such dimension, or several dimensions besides
+   * `inner` are interpolated. */
   guint rows;
   gint64 n_lines;    /* number of interpolated lines in scratch */
   gint64 n_rows;     /* number of rows that are interpolated together */
@@ -254,8 +255,8 @@ typedef struct
   gint64 begin, n; /* pixels [begin, begin + n) of each line */
   gint64 length;   /* number of floats of the part of a line */
   gint64 step;     /* distance of adjacent lines in scratch, in floats */
-  float *lines; /* interpolated operand lines in scratch; from[i] is the address of the operand line
-                   that line i interpolates; NULL: line i is unused */
+  float *lines;    /* interpolated operand lines in scratch. Line i interpolates the operand line at
+                      address from[i]; NULL: line i is unused */
   const float *from[MAX_LINES];
   float *sums;
 } Part;

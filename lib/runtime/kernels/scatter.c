@@ -28,8 +28,8 @@ typedef struct
   CleaveScatterReduction reduction;
 } Scatter;
 
-/* Removes the innermost dimension outside the lines from the loops, if the index is broadcast along
- * lines. One call then combines all lines of this dimension. */
+/* If all elements of a line have the same index (stride 0), removes a dimension from the loops: the
+ * innermost dimension outside the lines. One call then combines all lines along this dimension. */
 static void
 take_rows (Scatter *s)
 {

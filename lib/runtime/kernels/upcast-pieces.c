@@ -23,8 +23,8 @@ typedef struct
   gint64 offset;     /* byte offset from the first element of the operand or result */
   CleaveView floats; /* view of the float copy; no data if the kernel uses the part itself */
   gsize at;          /* byte offset of the float copy in scratch */
-  gboolean is_upcast, is_packed; /* the part is converted to float32, or the kernel packs it; both
-                                    FALSE: the part is float32 already */
+  gboolean is_upcast, is_packed; /* the part is converted to float32; the kernel packs the part;
+                                    neither: the part is float32 already */
 } Side;
 
 typedef struct

@@ -22,8 +22,8 @@ typedef struct
   guint first, last;
   /* the join whose operands find_latest_operand() examined to set `latest` */
   const CleaveNode *spread;
-  guint latest; /* the step after which all operands of `spread` can run; CLEAVE_NEVER: an operand
-                   is not element-wise */
+  guint latest; /* the step after which all operands of the join `spread` can run; CLEAVE_NEVER: an
+                   operand is not element-wise */
 } Collecting;
 
 static void

@@ -68,10 +68,10 @@ typedef struct
  * 4. the smallest ready step of the other threads.
  *
  * The smallest step is the step with the smallest rank. Numbers of steps go depth first, so that as
- * many subgraphs as threads are in flight. With `in_order`, a thread takes the smallest ready step
- * of all threads after rule 1: within one subgraph, threads then stay close to each other and need
- * less memory. A step that would exceed the budget is delayed as long as other steps run or can
- * run. */
+ * many subgraphs as threads are in flight. With `in_order`, rules 2 to 4 are replaced: the thread
+ * takes the smallest ready step of all threads. Within one subgraph, threads then stay close to
+ * each other and need less memory. A step that would exceed the budget is delayed as long as other
+ * steps run or can run. */
 CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
 void cleave_schedule_free (CleaveSchedule *schedule);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSchedule, cleave_schedule_free)

@@ -35,8 +35,8 @@
 /* Limit on the number of schedules whose arena is packed. With 2 instead of 6, arenas are 1.5 %
  * larger, and making programs takes two thirds of the time. */
 #define MAX_PACKED 6
-/* Number of simulated runs for a comparison of two schedules. With 1 instead of 8, arenas are 0.4 %
- * larger. */
+/* Number of simulated runs (index `trial`) for a comparison of two schedules. With 1 instead of 8,
+ * arenas are 0.4 % larger. */
 #define N_TRIALS 8
 /* Largest number of buffers of a schedule that gets slack (liveness.h), since the arena with slack
  * compares most pairs of buffers. */
@@ -175,7 +175,7 @@ find_candidates (Choosing *c, const Candidate *fastest)
 
 /* Returns a factor from 0.5 to 2 by which a simulated run changes the estimated time of a step. The
  * factor is the product of a factor that all steps of one op share, and a factor of the step. Both
- * depend only on the step and `trial`. */
+ * depend only on the step and on `trial`, the index of the simulated run. */
 static double
 vary_cost (const Choosing *c, guint step, guint trial)
 {
@@ -189,8 +189,8 @@ vary_cost (const Choosing *c, guint step, guint trial)
          exp2 ((double) (of_step >> 16) / 0x10000 - 0.5);
 }
 
-/* Returns the simulated time of a run in nanoseconds, including waits for values and memory, with
- * the costs that vary_cost() changes for this `trial`. */
+/* Returns the time of simulated run number `trial` in nanoseconds, including waits for values and
+ * memory. vary_cost() changes the estimated times of steps in this run. */
 static double
 replay (const Choosing *c, const CleaveSchedule *schedule, const CleaveWaits *waits, guint trial)
 {
@@ -425,8 +425,9 @@ cleave_schedule_search_unplaced (const CleaveStorage *storage,
   return search (storage, graph, groups, n_groups, 1, FALSE, arena);
 }
 
-/* Returns the estimated time of a run in nanoseconds. For several threads, scales the time of one
- * thread by the ratio of the last thread's end to the sum of all costs. */
+/* Returns the estimated time of a run in nanoseconds. For several threads, multiplies the estimate
+ * for one thread by a ratio: the end of the schedule's last step to the sum of the costs of all
+ * steps. */
 double
 cleave_schedule_search_estimate (const CleaveStorage *storage, const CleaveSchedule *schedule)
 {

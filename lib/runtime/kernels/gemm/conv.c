@@ -65,8 +65,9 @@ join_rows (Plan *plan)
     }
 }
 
-/* Sets the step of each axis with a single position to the number of elements of y that the inner
- * axes span. Sets `nests` and `y_size`. */
+/* Sets `nests` to whether one step along each axis of y is at least the number of elements that all
+ * inner axes span. An axis with a single position gets this number as its step. Sets `y_size` to
+ * the number of elements that all axes span. */
 static void
 find_nesting (Plan *plan)
 {

@@ -221,9 +221,9 @@ typedef struct
   Block block[MAX_PIXELS + 1];
 } Shape;
 
-/* Defines blocks with the largest number of pixels for which the sums, a row of `a` and a value of
- * x fit into 32 registers, or 16. With CLEAVE_FACTORS, a pixel needs a vector of x instead of a
- * single value. */
+/* Defines blocks for each number of vectors. A block has as many pixels as the 32 or 16 registers
+ * allow: they hold the sums, a row of `a` and one value of x. With CLEAVE_FACTORS, they hold a
+ * vector of x for each pixel instead of one value. */
 #if defined(CLEAVE_FACTORS)
 BLOCKS_12 (some, 1, TRUE)
 BLOCKS_12 (one, 1, FALSE)

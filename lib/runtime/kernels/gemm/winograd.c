@@ -12,9 +12,9 @@
 
 enum { X, W, B };
 
-/* BLOCK_FLOATS: number of floats of a block of transformed tiles. If the transformed weights have
- * more than FAR_FACTORS floats, they exceed the L2 cache, and a block has about FAR_TILES tiles
- * instead, since each block reads all weights (measured). */
+/* BLOCK_FLOATS: preferred number of floats of a block of transformed tiles. Each block reads all
+ * transformed weights. Weights of more than FAR_FACTORS floats exceed the L2 cache, so a block then
+ * has at least FAR_TILES tiles (measured). */
 #define BLOCK_FLOATS 32768
 #define FAR_FACTORS 131072
 #define FAR_TILES 96
@@ -69,8 +69,8 @@ set_axes (Winograd *plan, const CleaveKernelInstance *instance, CleaveDims dims)
   plan->y_image = y->stride[dims.n];
 }
 
-/* Sets the step of each axis with one position to the number of elements of y that the inner axes
- * span. Sets `nests`: the pixels of y follow each other in memory. */
+/* Sets `nests`: whether a step along each axis of y is at least the elements that all inner axes
+ * span. An axis with one position gets this number as its step. `size`: elements of a pixel. */
 static void
 find_nesting (Winograd *plan, gint64 size)
 {

@@ -35,8 +35,8 @@ typedef struct
                                    bytes), and of pixels of y (in elements) */
   gboolean is_fixed; /* TRUE: fixed-point factors are used instead of the scales of sums */
   gsize at_multiplier, at_shift;
-  /* byte offsets in scratch: of the image of x; of biases, scales and zero points; of the sum of x
-   * for each pixel; of the arrays of qdq.h. After them come the packed weights */
+  /* Byte offsets in scratch: of the image of x; of biases, scales and zero points; of the sum of x
+   * for each pixel. The arrays of qdq.h and the packed weights follow. */
   gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_qdq, at_packed;
 } Plan;
 

@@ -157,7 +157,8 @@ typedef struct
   const CleaveQdq *s;
   /* indexed by lane: address of the elements of x that its pixel reads */
   const char *from[CLEAVE_LANES];
-  gint64 w_at[CLEAVE_LANES]; /* indexed by lane: offset of its column in a dot-4 group */
+  gint64 w_at[CLEAVE_LANES]; /* indexed by lane: offset in bytes, in a row of dot-4 groups of the
+                                panel, of the four weights of the lane's column */
   CleaveVector scale;        /* scale of the weights of each lane's column */
 } Lanes;
 
