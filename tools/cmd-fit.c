@@ -333,8 +333,7 @@ write_files (const Options *o,
 {
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
   /* the text lists each piece, and making it takes a tenth of the time of a fit */
-  g_autofree char *json =
-      o->as_json || o->report != NULL ? cleave_summary_to_json (summary) : NULL;
+  g_autofree char *json = o->as_json || o->report != NULL ? cleave_summary_to_json (summary) : NULL;
 
   if (!o->dry_run && !add_files (outputs, o, before, after, summary, json, error))
     return FALSE;

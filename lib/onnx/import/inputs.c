@@ -4,8 +4,8 @@
  *
  * Over 400 lines: the shapes, extents, numbers and values of all inputs go through one table. */
 
-#include "lists.h"
 #include "import.h"
+#include "lists.h"
 
 #include <string.h>
 
