@@ -32,7 +32,8 @@ N_ITERATIONS = 200
 
 
 def read_functions(path, objdump):
-    """Returns the instructions of each function, as pairs of an address and a text."""
+    """Returns the instructions of each named function, as pairs of an address and a text. A function without a name
+    counts as a part of the named function before it."""
     text = subprocess.run([objdump, '-d', '--no-show-raw-insn', path], capture_output=True, text=True, check=True).stdout
     functions = {}
     for line in text.split('\n'):
