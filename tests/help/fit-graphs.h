@@ -4,7 +4,7 @@
 #include <cleave/cleave.h>
 
 /* Random networks for tests of `fit`: a table of classes of networks, and functions that measure a
- * graph and pass it through an ONNX file. The suite tests/passes/fit/invariants.c checks the same
+ * graph and pass it through an ONNX file. fit-properties.h checks the same
  * properties on each class.
  *
  * FitClass is a class of networks that `fit` can split for a memory budget. */
