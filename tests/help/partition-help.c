@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs a program for each part of a partition, and compares the outputs with the whole
- * graph. */
+/* Makes graphs to cut into parts. Runs a program for each part of a partition, and compares the
+ * outputs with the whole graph. */
 
 #include "partition-help.h"
 
+#include "graphs.h"
+#include "random-graph.h"
 #include "run-help.h"
 #include "test.h"
 
@@ -65,4 +67,59 @@ assert_partition_same (const CleavePartition *partition,
       ck_assert_msg (value != NULL, "%s: nobody writes %s", what, name);
       ck_assert_msg (cleave_tensor_equal (value, expected->pdata[i]), "%s: %s differs", what, name);
     }
+}
+
+CleaveGraph *
+partition_parse (const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  CleaveGraph *graph = cleave_graph_parse (text, NULL, &error);
+
+  cleave_assert_no_error (error);
+  return graph;
+}
+
+CleaveGraph *
+partition_make_graph (guint32 seed)
+{
+  static const char *const pipelines[] = { "clean-up", "split{all dims=-1 num-chunks=3}",
+                                           "split{all dims=0 num-chunks=2},clean-up" };
+  g_autoptr (CleavePipeline) pipeline =
+      cleave_pipeline_parse (pipelines[seed / 2 % G_N_ELEMENTS (pipelines)], NULL);
+  CleaveGraph *graph = seed % 2 == 0 ? random_graph (seed, 25) : cleave_random_graph (seed, 25);
+
+  cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, NULL);
+  return graph;
+}
+
+guint
+partition_count_nodes (const CleaveGraph *graph, const CleavePartition *partition)
+{
+  guint n = 0;
+
+  for (CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
+       node = cleave_node_get_next (node))
+    n += cleave_partition_find (partition, node) >= 0;
+  return n;
+}
+
+char **
+partition_pick_values (const CleaveGraph *graph, guint32 seed, guint n)
+{
+  g_autoptr (GRand) random = g_rand_new_with_seed (seed);
+  g_autoptr (CleavePartition) whole = cleave_partition_new_by_count (graph, 1, NULL);
+  g_autoptr (GStrvBuilder) names = g_strv_builder_new ();
+  guint left = partition_count_nodes (graph, whole);
+
+  for (CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL && n > 0;
+       node = cleave_node_get_next (node))
+    if (cleave_partition_find (whole, node) >= 0 && cleave_node_get_constant (node) == NULL &&
+        g_rand_int_range (random, 0, (gint32) left--) < (gint32) n)
+      {
+        g_autofree char *name = cleave_result_dup_name (cleave_node_get_result (node, 0));
+
+        g_strv_builder_add (names, name);
+        n--;
+      }
+  return g_strv_builder_end (names);
 }
