@@ -12,7 +12,9 @@ functions of the C API are in `cleave.Cleave`.
 """
 
 from ._library import Cleave, Error, LimitError, ModelError, NotFoundError, __version__
-from ._graph import Graph, Node, Operand, Result, compile, load, parse
+from ._graph import Graph
+from ._load import compile, load, parse
+from ._nodes import Node, Operand, Result
 from ._program import Port, Program, ShapedProgram, load_program
 from ._report import Bundle, FitReport, SplitReport
 from ._tensor import Tensor, as_tensor, split_op

@@ -151,15 +151,15 @@ def test_other_threads_run_meanwhile(path):
 
 WAITS = '''
 import time, cleave
-from cleave import _graph
+from cleave import _split
 graph = cleave.Graph.new('short')
 graph.add_input('x', cleave.Cleave.TensorType.new(cleave.Cleave.Element.FLOAT32, [1, 8, 64, 64]))
 value = graph['x'].results[0]
 for i in range(4):
     value = graph.add(cleave.Cleave.op_lookup('Sigmoid' if i % 2 else 'Tanh'), f'n{i}', [value], 1, None).results[0]
 graph.add_output('y', value)
-before, cancellable, begin = str(graph), _graph.new_cancellable(), time.monotonic()
-_graph.new_cancellable = lambda: cancellable
+before, cancellable, begin = str(graph), _split.new_cancellable(), time.monotonic()
+_split.new_cancellable = lambda: cancellable
 
 def wait(part):
     print('go', flush=True)
