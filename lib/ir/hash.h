@@ -2,8 +2,8 @@
 #pragma once
 
 /* A hash function for pairs of numbers, such as an edge between two components or between two
- * ranks. The hash tables of lib/ir/subgraphs.c, lib/dot/frames.c and passes/ranks use it, with
- * g_int64_equal(). */
+ * ranks. The hash tables of lib/ir/subgraph-handovers.c, lib/dot/frames.c and passes/ranks use it,
+ * with g_int64_equal(). */
 
 #include <glib.h>
 

@@ -1,41 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds parallel subgraphs. subgraphs.h defines them and the words *work* and *alone*; the
- * functions of this file are in the order of that definition.
- *
- * Over 400 lines: one analysis over arrays that all of its steps share. */
+ * functions of this file are in the order of that definition. */
 
 #include "subgraphs.h"
 
-#include "graph-private.h"
-#include "hash.h"
 #include "memory.h"
 #include "node-queries.h"
+#include "subgraph-analysis.h"
 #include "topology.h"
 
 #define NONE (-1)
 
-/* The state of the analysis. Arrays are indexed by node id, by component, or by position. The
- * position of a node is its index in `work`, which is in topological order. */
-typedef struct
-{
-  const CleaveGraph *graph;
-  GPtrArray *order;
-  GPtrArray *work;  /* CleaveNode: nodes of the work, indexed by position */
-  gboolean *in_use; /* indexed by node id: whether the node depends on an input, and an output
-                     * depends on the node */
-  gint *position;   /* indexed by node id: the position of the node; NONE if it is not in `work` */
-  gint *next; /* indexed by node id: smallest position of the work that reads the node, directly or
-               * through views and joins; G_MAXINT: no work reads it */
-  gint *prev; /* indexed by node id: largest position of the work that the node reads, directly or
-               * through views and joins; NONE: it reads no work */
-  gboolean *alone; /* indexed by position: whether the node is alone */
-  gboolean *out;   /* indexed by node id: whether the node is removed before components are found */
-  guint *component;
-  guint n_components;
-  guint *parent; /* indexed by component: its parent in a union-find forest; components of one tree
-                  * are one subgraph */
-} Analysis;
+typedef CleaveSubgraphAnalysis Analysis;
 
 static void
 analysis_clear (Analysis *a)
@@ -74,12 +51,6 @@ analysis_init (Analysis *a, const CleaveGraph *graph)
   return TRUE;
 }
 
-static gboolean
-has_flag (const CleaveNode *node, CleaveOpFlags flag)
-{
-  return (node->op->flags & flag) != 0;
-}
-
 static void
 find_in_use (Analysis *a)
 {
@@ -105,7 +76,7 @@ find_work (Analysis *a)
     {
       CleaveNode *node = a->order->pdata[i];
       gboolean is_work = a->in_use[node->id] && !cleave_node_is_input (node) &&
-                         !has_flag (node, CLEAVE_OP_VIEW | CLEAVE_OP_JOIN);
+                         !cleave_node_has_flag (node, CLEAVE_OP_VIEW | CLEAVE_OP_JOIN);
 
       a->position[node->id] = is_work ? (gint) a->work->len : NONE;
       if (is_work)
@@ -198,7 +169,7 @@ find_own_operand (const CleaveNode *join)
     {
       CleaveNode *from = cleave_node_get_producer (join, i);
 
-      if (from == NULL || has_flag (from, CLEAVE_OP_VIEW))
+      if (from == NULL || cleave_node_has_flag (from, CLEAVE_OP_VIEW))
         continue;
       if (own != NULL)
         return NULL;
@@ -212,7 +183,7 @@ feeds_joins_only (const CleaveNode *node)
 {
   for (guint i = 0; i < node->n_results; i++)
     for (const CleaveOperand *use = node->results[i].first_use; use != NULL; use = use->next_use)
-      if (use->node == NULL || !has_flag (use->node, CLEAVE_OP_JOIN))
+      if (use->node == NULL || !cleave_node_has_flag (use->node, CLEAVE_OP_JOIN))
         return FALSE;
   return TRUE;
 }
@@ -222,9 +193,9 @@ is_out (const Analysis *a, const CleaveNode *node)
 {
   if (!a->in_use[node->id] || cleave_node_is_input (node))
     return TRUE;
-  if (has_flag (node, CLEAVE_OP_VIEW))
+  if (cleave_node_has_flag (node, CLEAVE_OP_VIEW))
     return a->out[cleave_node_get_producer (node, 0)->id] || feeds_joins_only (node);
-  if (has_flag (node, CLEAVE_OP_JOIN))
+  if (cleave_node_has_flag (node, CLEAVE_OP_JOIN))
     return find_own_operand (node) == NULL;
   return a->alone[a->position[node->id]];
 }
@@ -241,170 +212,6 @@ find_components (Analysis *a)
   a->n_components = cleave_topology_components (a->graph, a->out, a->component);
   for (guint i = 0; i < a->n_components; i++)
     a->parent[i] = i;
-}
-
-/* The functions below find joins that hand rows of one piece to another piece. */
-
-static guint
-find_root (Analysis *a, guint component)
-{
-  while (a->parent[component] != component)
-    component = a->parent[component] = a->parent[a->parent[component]];
-  return component;
-}
-
-static void
-unite (Analysis *a, guint one, guint other)
-{
-  guint x = find_root (a, one), y = find_root (a, other);
-
-  a->parent[MAX (x, y)] = MIN (x, y);
-}
-
-static guint64
-pack (guint from, guint to)
-{
-  return (guint64) from << 32 | to;
-}
-
-static const CleaveNode *
-skip_views (const CleaveNode *node)
-{
-  while (node != NULL && has_flag (node, CLEAVE_OP_VIEW))
-    node = cleave_node_get_producer (node, 0);
-  return node;
-}
-
-/* Returns the piece to which a join adds rows: the operand that no earlier work reads. The other
- * operands are rows of neighboring pieces. If earlier work reads all operands, returns the last
- * operand in the order of work, and sets `is_new` to FALSE. Returns NULL if there are several
- * operands that no earlier work reads, as in the join of a whole value. */
-static const CleaveNode *
-find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
-{
-  const CleaveNode *latest = NULL;
-
-  *is_new = FALSE;
-  for (guint i = 0; i < join->n_operands; i++)
-    {
-      const CleaveNode *from = skip_views (cleave_node_get_producer (join, i));
-
-      if (from == NULL || from == latest || a->component[from->id] == G_MAXUINT)
-        continue;
-      if (a->next[from->id] == a->next[join->id])
-        {
-          if (*is_new)
-            return NULL;
-          latest = from;
-          *is_new = TRUE;
-        }
-      else if (!*is_new && (latest == NULL || a->position[from->id] > a->position[latest->id]))
-        latest = from;
-    }
-  return latest;
-}
-
-/* Returns the component to which a join adds rows; G_MAXUINT if there is none. For a join that was
- * removed, returns the component of the first node of the work that reads the join. */
-static guint
-find_joined (const Analysis *a, const CleaveNode *join)
-{
-  gint next = a->next[join->id];
-
-  if (!a->out[join->id])
-    return a->component[join->id];
-  return next == G_MAXINT ? G_MAXUINT : a->component[((CleaveNode *) a->work->pdata[next])->id];
-}
-
-/* Unites the components that a removed join connects: the component of the piece to which the join
- * adds rows, and the component that reads the join. A join of this kind reads whole pieces instead
- * of views if the next strip needs all rows of a strip. */
-static void
-unite_joined (Analysis *a)
-{
-  for (guint i = 0; i < a->order->len; i++)
-    {
-      const CleaveNode *join = a->order->pdata[i], *from;
-      guint to;
-      gboolean is_new;
-
-      if (!has_flag (join, CLEAVE_OP_JOIN) || !a->out[join->id])
-        continue;
-      to = find_joined (a, join);
-      if (to == G_MAXUINT)
-        continue;
-      from = find_new_operand (a, join, &is_new);
-      if (from != NULL)
-        unite (a, a->component[from->id], to);
-    }
-}
-
-/* Returns whether a join adds rows of neighbors to a piece. */
-static gboolean
-is_handover (const Analysis *a, const CleaveNode *join)
-{
-  gboolean is_new, has_piece = FALSE;
-
-  if (!has_flag (join, CLEAVE_OP_JOIN) || find_joined (a, join) == G_MAXUINT)
-    return FALSE;
-  if (!a->out[join->id])
-    return TRUE;
-  for (guint i = 0; i < join->n_operands; i++)
-    has_piece |= cleave_node_get_producer (join, i) != NULL &&
-                 !has_flag (cleave_node_get_producer (join, i), CLEAVE_OP_VIEW);
-  return has_piece && find_new_operand (a, join, &is_new) != NULL && is_new;
-}
-
-/* Returns pairs of components, each packed into a guint64: a join hands rows of the first component
- * to the second component. */
-static GArray *
-list_handovers (Analysis *a)
-{
-  GArray *pairs = g_array_new (FALSE, FALSE, sizeof (guint64));
-
-  for (guint i = 0; i < a->order->len; i++)
-    {
-      const CleaveNode *join = a->order->pdata[i];
-
-      guint to;
-
-      if (!is_handover (a, join))
-        continue;
-      to = find_root (a, find_joined (a, join));
-      for (guint j = 0; j < join->n_operands; j++)
-        {
-          const CleaveNode *from = skip_views (cleave_node_get_producer (join, j));
-          guint mine = from == NULL ? G_MAXUINT : a->component[from->id];
-          guint64 pair;
-
-          if (mine == G_MAXUINT || find_root (a, mine) == to)
-            continue;
-          pair = pack (find_root (a, mine), to);
-          g_array_append_val (pairs, pair);
-        }
-    }
-  return pairs;
-}
-
-static void
-unite_successors (Analysis *a)
-{
-  g_autoptr (GArray) pairs = NULL;
-  g_autoptr (GHashTable) known = g_hash_table_new (cleave_hash_pair, g_int64_equal);
-
-  unite_joined (a);
-  pairs = list_handovers (a);
-  for (guint i = 0; i < pairs->len; i++)
-    g_hash_table_add (known, &g_array_index (pairs, guint64, i));
-  for (guint i = 0; i < pairs->len; i++)
-    {
-      guint64 pair = g_array_index (pairs, guint64, i);
-      guint from = (guint) (pair >> 32), to = (guint) pair;
-      guint64 back = pack (to, from);
-
-      if (!g_hash_table_contains (known, &back))
-        unite (a, from, to);
-    }
 }
 
 /* The functions below find components that can run at the same time. */
@@ -427,7 +234,7 @@ find_parallel (Analysis *a)
           first = G_MAXUINT;
           continue;
         }
-      root = find_root (a, a->component[node->id]);
+      root = cleave_subgraph_find_root (a, a->component[node->id]);
       if (first == G_MAXUINT)
         first = root;
       if (root != first)
@@ -443,9 +250,9 @@ number_components (Analysis *a, gboolean all, guint *number)
   guint n = 0;
 
   for (guint i = 0; i < a->n_components; i++)
-    number[i] = find_root (a, i) != i ? number[find_root (a, i)]
-                : all || parallel[i]  ? n++
-                                      : G_MAXUINT;
+    number[i] = cleave_subgraph_find_root (a, i) != i ? number[cleave_subgraph_find_root (a, i)]
+                : all || parallel[i]                  ? n++
+                                                      : G_MAXUINT;
   return n;
 }
 
@@ -477,7 +284,7 @@ place_views (const Analysis *a, guint *subgraph)
     {
       const CleaveNode *node = a->order->pdata[i];
 
-      if (a->out[node->id] && has_flag (node, CLEAVE_OP_VIEW | CLEAVE_OP_JOIN))
+      if (a->out[node->id] && cleave_node_has_flag (node, CLEAVE_OP_VIEW | CLEAVE_OP_JOIN))
         subgraph[node->id] = find_common_user (node, subgraph);
     }
 }
@@ -498,7 +305,7 @@ find (const CleaveGraph *graph, gboolean all, guint *subgraph)
   find_neighbors (&a);
   find_alone (&a);
   find_components (&a);
-  unite_successors (&a);
+  cleave_subgraph_unite_handovers (&a);
   number = g_new (guint, a.n_components + 1);
   n = number_components (&a, all, number);
   for (guint i = 0; i < graph->n_ids; i++)

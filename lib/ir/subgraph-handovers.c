@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Unites the components of pieces that hand rows to other pieces through joins. subgraphs.h
+ * explains these joins. */
+
+#include "subgraph-analysis.h"
+
+#include "hash.h"
+#include "node-queries.h"
+
+typedef CleaveSubgraphAnalysis Analysis;
+
+static void
+unite (Analysis *a, guint one, guint other)
+{
+  guint x = cleave_subgraph_find_root (a, one), y = cleave_subgraph_find_root (a, other);
+
+  a->parent[MAX (x, y)] = MIN (x, y);
+}
+
+static guint64
+pack (guint from, guint to)
+{
+  return (guint64) from << 32 | to;
+}
+
+static const CleaveNode *
+skip_views (const CleaveNode *node)
+{
+  while (node != NULL && cleave_node_has_flag (node, CLEAVE_OP_VIEW))
+    node = cleave_node_get_producer (node, 0);
+  return node;
+}
+
+/* Returns the piece to which a join adds rows: the operand that no earlier work reads. The other
+ * operands are rows of neighboring pieces. If earlier work reads all operands, returns the last
+ * operand in the order of work, and sets `is_new` to FALSE. Returns NULL if there are several
+ * operands that no earlier work reads, as in the join of a whole value. */
+static const CleaveNode *
+find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
+{
+  const CleaveNode *latest = NULL;
+
+  *is_new = FALSE;
+  for (guint i = 0; i < join->n_operands; i++)
+    {
+      const CleaveNode *from = skip_views (cleave_node_get_producer (join, i));
+
+      if (from == NULL || from == latest || a->component[from->id] == G_MAXUINT)
+        continue;
+      if (a->next[from->id] == a->next[join->id])
+        {
+          if (*is_new)
+            return NULL;
+          latest = from;
+          *is_new = TRUE;
+        }
+      else if (!*is_new && (latest == NULL || a->position[from->id] > a->position[latest->id]))
+        latest = from;
+    }
+  return latest;
+}
+
+/* Returns the component to which a join adds rows; G_MAXUINT if there is none. For a join that was
+ * removed, returns the component of the first node of the work that reads the join. */
+static guint
+find_joined (const Analysis *a, const CleaveNode *join)
+{
+  gint next = a->next[join->id];
+
+  if (!a->out[join->id])
+    return a->component[join->id];
+  return next == G_MAXINT ? G_MAXUINT : a->component[((CleaveNode *) a->work->pdata[next])->id];
+}
+
+/* Unites the components that a removed join connects: the component of the piece to which the join
+ * adds rows, and the component that reads the join. A join of this kind reads whole pieces instead
+ * of views if the next strip needs all rows of a strip. */
+static void
+unite_joined (Analysis *a)
+{
+  for (guint i = 0; i < a->order->len; i++)
+    {
+      const CleaveNode *join = a->order->pdata[i], *from;
+      guint to;
+      gboolean is_new;
+
+      if (!cleave_node_has_flag (join, CLEAVE_OP_JOIN) || !a->out[join->id])
+        continue;
+      to = find_joined (a, join);
+      if (to == G_MAXUINT)
+        continue;
+      from = find_new_operand (a, join, &is_new);
+      if (from != NULL)
+        unite (a, a->component[from->id], to);
+    }
+}
+
+/* Returns whether a join adds rows of neighbors to a piece. */
+static gboolean
+is_handover (const Analysis *a, const CleaveNode *join)
+{
+  gboolean is_new, has_piece = FALSE;
+
+  if (!cleave_node_has_flag (join, CLEAVE_OP_JOIN) || find_joined (a, join) == G_MAXUINT)
+    return FALSE;
+  if (!a->out[join->id])
+    return TRUE;
+  for (guint i = 0; i < join->n_operands; i++)
+    has_piece |= cleave_node_get_producer (join, i) != NULL &&
+                 !cleave_node_has_flag (cleave_node_get_producer (join, i), CLEAVE_OP_VIEW);
+  return has_piece && find_new_operand (a, join, &is_new) != NULL && is_new;
+}
+
+/* Returns pairs of components, each packed into a guint64: a join hands rows of the first component
+ * to the second component. */
+static GArray *
+list_handovers (Analysis *a)
+{
+  GArray *pairs = g_array_new (FALSE, FALSE, sizeof (guint64));
+
+  for (guint i = 0; i < a->order->len; i++)
+    {
+      const CleaveNode *join = a->order->pdata[i];
+
+      guint to;
+
+      if (!is_handover (a, join))
+        continue;
+      to = cleave_subgraph_find_root (a, find_joined (a, join));
+      for (guint j = 0; j < join->n_operands; j++)
+        {
+          const CleaveNode *from = skip_views (cleave_node_get_producer (join, j));
+          guint mine = from == NULL ? G_MAXUINT : a->component[from->id];
+          guint64 pair;
+
+          if (mine == G_MAXUINT || cleave_subgraph_find_root (a, mine) == to)
+            continue;
+          pair = pack (cleave_subgraph_find_root (a, mine), to);
+          g_array_append_val (pairs, pair);
+        }
+    }
+  return pairs;
+}
+
+void
+cleave_subgraph_unite_handovers (Analysis *a)
+{
+  g_autoptr (GArray) pairs = NULL;
+  g_autoptr (GHashTable) known = g_hash_table_new (cleave_hash_pair, g_int64_equal);
+
+  unite_joined (a);
+  pairs = list_handovers (a);
+  for (guint i = 0; i < pairs->len; i++)
+    g_hash_table_add (known, &g_array_index (pairs, guint64, i));
+  for (guint i = 0; i < pairs->len; i++)
+    {
+      guint64 pair = g_array_index (pairs, guint64, i);
+      guint from = (guint) (pair >> 32), to = (guint) pair;
+      guint64 back = pack (to, from);
+
+      if (!g_hash_table_contains (known, &back))
+        unite (a, from, to);
+    }
+}
