@@ -131,34 +131,36 @@ find_letters_above (GHashTable *known, const CleaveNode *node, guint max_steps)
 }
 
 /* Gets the letters that a reader with a layout gives to an operand: the letters of the reader's
- * result. If the reader sums over one dimension of the operand (the channels of a convolution),
- * this dimension gets the one remaining letter. */
+ * result. The dimensions of the operand correspond one to one to dimensions of the result, as for a
+ * pooling. Or the reader sums over one dimension (the channels of a convolution), and this
+ * dimension gets the one remaining letter. Otherwise, returns FALSE and sets no letter. */
 static gboolean
 read_letters (const CleaveOperand *use, char *letters)
 {
   const char *own = own_letters (use->node);
   const CleaveShape *x = &use->result->type.shape;
   CleaveDimMap map[CLEAVE_MAX_RANK];
+  guint taken = 0, summed = CLEAVE_MAX_RANK, way[CLEAVE_MAX_RANK];
   g_auto (CleaveNodeCall) call = { 0 };
-  guint taken = 0, summed = CLEAVE_MAX_RANK;
+  gboolean is_one_to_one;
 
   if (own == NULL || x->rank != strlen (own) || use->node->op->maps == NULL)
     return FALSE;
   cleave_node_call_init (&call, use->node);
+  is_one_to_one = find_ways (&call.call, use->index, way);
   use->node->op->maps (&call.call, use->index, map);
-  for (guint d = 0; d < x->rank; d++)
+  for (guint d = 0; d < x->rank && !is_one_to_one; d++)
     if (map[d].stride != 0)
-      {
-        letters[d] = own[map[d].from];
-        taken |= 1u << map[d].from;
-      }
+      taken |= 1u << (way[d] = map[d].from);
     else if (summed == CLEAVE_MAX_RANK)
       summed = d;
     else
       return FALSE;
+  for (guint d = 0; d < x->rank && summed < x->rank; d++)
+    if ((taken >> d & 1) == 0)
+      way[summed] = d;
   for (guint d = 0; d < x->rank; d++)
-    if ((taken >> d & 1) == 0 && summed < x->rank)
-      letters[summed] = own[d];
+    letters[d] = own[way[d]];
   return TRUE;
 }
 

@@ -103,6 +103,27 @@ START_TEST (operands_of_a_convolution_have_its_letters)
 }
 END_TEST
 
+/* A pooling sums over H and W, so it gives no letters. Another reader of the same value gives the
+ * letters, whether the pooling is the first reader or the second one. */
+START_TEST (a_global_pooling_leaves_the_letters_to_other_readers)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      CleaveResult *z = cleave_graph_add_unary (graph, "Abs", NULL, x, NULL, NULL), *relu;
+      CleaveResult *w =
+          cleave_test_weights (graph, i == 0 ? "w0" : "w1", CLEAVE_SHAPE (4, 3, 1, 1));
+
+      if (i == 0)
+        cleave_graph_add_global_pool (graph, "GlobalAveragePool", NULL, z, NULL, NULL);
+      relu = cleave_graph_add_unary (graph, "Relu", NULL, z, NULL, NULL);
+      if (i == 1)
+        cleave_graph_add_global_pool (graph, "GlobalAveragePool", NULL, z, NULL, NULL);
+      cleave_graph_add_conv (graph, NULL, relu, w, NULL, NULL, NULL);
+      assert_letters (z, "NCHW");
+    }
+}
+END_TEST
+
 START_TEST (dimensions_that_do_not_correspond_have_no_names)
 {
   assert_letters (cleave_graph_add_flatten (graph, "flat", y, 1, NULL), NULL);
@@ -122,6 +143,7 @@ add_tests (Suite *suite)
   tcase_add_test (tcase, a_transpose_permutes_names);
   tcase_add_test (tcase, views_joins_and_kept_dimensions_keep_names);
   tcase_add_test (tcase, operands_of_a_convolution_have_its_letters);
+  tcase_add_test (tcase, a_global_pooling_leaves_the_letters_to_other_readers);
   tcase_add_test (tcase, dimensions_that_do_not_correspond_have_no_names);
   suite_add_tcase (suite, tcase);
 }
