@@ -93,6 +93,23 @@ cleave_f32_expm1_negative (float a)
   return cleave_f32_select (a == 0.0f, a, cleave_f32_fma (e.fraction, e.scale, e.scale - 1.0f));
 }
 
+/* Returns log (1 + f) - f + n * (log (2) - 0.693359375), for f from -1/3 to 1/3. The logarithm of
+ * 2^n * (1 + f) is the sum of this number, f and n * 0.693359375, where 0.693359375 is log (2)
+ * rounded to 9 bits. */
+static inline float
+cleave_f32_log_rest (float f, float n)
+{
+  float p = cleave_f32_fma (-0.128651381f, f, 0.139927909f);
+
+  p = cleave_f32_fma (p, f, -0.121907413f);
+  p = cleave_f32_fma (p, f, 0.140040115f);
+  p = cleave_f32_fma (p, f, -0.166799843f);
+  p = cleave_f32_fma (p, f, 0.200105354f);
+  p = cleave_f32_fma (p, f, -0.249998093f);
+  p = cleave_f32_fma (p, f, 0.333332121f);
+  return cleave_f32_fma (n, -2.12194440e-4f, f * f * cleave_f32_fma (f, p, -0.5f));
+}
+
 /* Returns log (a) within 1.5 ulp, also for subnormal a. */
 static inline float
 cleave_f32_log (float a)
@@ -104,16 +121,8 @@ cleave_f32_log (float a)
                                                             * from 2/3 to 4/3 */
   float f = cleave_float_from_bits (cleave_float_bits (x) - exponent) - 1.0f;
   float n = (float) (gint32) exponent * 1.1920929e-7f - cleave_f32_select (tiny, 23.0f, 0.0f);
-  float p = cleave_f32_fma (-0.128651381f, f, 0.139927909f), y;
+  float y = cleave_f32_fma (n, 0.693359375f, f + cleave_f32_log_rest (f, n));
 
-  p = cleave_f32_fma (p, f, -0.121907413f);
-  p = cleave_f32_fma (p, f, 0.140040115f);
-  p = cleave_f32_fma (p, f, -0.166799843f);
-  p = cleave_f32_fma (p, f, 0.200105354f);
-  p = cleave_f32_fma (p, f, -0.249998093f);
-  p = cleave_f32_fma (p, f, 0.333332121f);
-  p = cleave_f32_fma (n, -2.12194440e-4f, f * f * cleave_f32_fma (f, p, -0.5f));
-  y = cleave_f32_fma (n, 0.693359375f, f + p);
   return cleave_f32_select ((a > 0.0f) & (a < INFINITY), y,
                             cleave_f32_select (a < 0.0f, (float) CLEAVE_NAN,
                                                cleave_f32_select (a == 0.0f, -INFINITY, a)));
@@ -129,17 +138,9 @@ cleave_f32_log1p_unit (float u)
       (cleave_float_bits (w) - 0x3f2aaaabu) & 0xff800000u; /* bits of the exponent of 1 or 2 */
   float f = cleave_float_from_bits (cleave_float_bits (w) - exponent) - 1.0f;
   float n = (float) (gint32) exponent * 1.1920929e-7f, d = w - 1.0f;
-  float p = cleave_f32_fma (-0.128651381f, f, 0.139927909f);
 
-  p = cleave_f32_fma (p, f, -0.121907413f);
-  p = cleave_f32_fma (p, f, 0.140040115f);
-  p = cleave_f32_fma (p, f, -0.166799843f);
-  p = cleave_f32_fma (p, f, 0.200105354f);
-  p = cleave_f32_fma (p, f, -0.249998093f);
-  p = cleave_f32_fma (p, f, 0.333332121f);
-  p = cleave_f32_fma (n, -2.12194440e-4f, f * f * cleave_f32_fma (f, p, -0.5f));
   lost *= 1.0f + d * (d * 0.5f - 1.0f);
-  return cleave_f32_fma (n, 0.693359375f, f + (p + lost));
+  return cleave_f32_fma (n, 0.693359375f, f + (cleave_f32_log_rest (f, n) + lost));
 }
 
 /* Returns tanh (a) within 3 ulp, as (e^2a - 1) / (e^2a + 1), which loses no bits near 0. */
