@@ -156,6 +156,29 @@ START_TEST (no_path_is_cheaper)
 }
 END_TEST
 
+START_TEST (no_path_needs_less_than_the_bound)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (2);
+
+  for (guint trial = 0; trial < 300; trial++)
+    for (guint i = 0; i < 2; i++)
+      {
+        g_auto (Problem) problem = { 0 };
+        CleaveFitPathQuery query = { .mac_price = 1, .max_ahead = i == 0 ? -1 : 1 };
+        g_autoptr (CleaveFitPath) at = NULL, below = NULL;
+
+        make_problem (&problem, rand);
+        query.max_bytes = cleave_fit_path_bound (&problem.candidates, i == 1);
+        at = cleave_fit_path_find (&problem.candidates, &query);
+        query.max_bytes--;
+        below = cleave_fit_path_find (&problem.candidates, &query);
+        ck_assert_ptr_null (below);
+        if (i == 0) /* without overlays, a path reaches the bound */
+          ck_assert_int_eq (at->n_bytes, query.max_bytes + 1);
+      }
+}
+END_TEST
+
 START_TEST (paths_are_equal_if_their_segments_are)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (3);
@@ -183,7 +206,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "path", no_path_is_cheaper, paths_are_equal_if_their_segments_are, NULL);
+  cleave_add_case (suite, "path", no_path_is_cheaper, no_path_needs_less_than_the_bound,
+                   paths_are_equal_if_their_segments_are, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit-path", add_tests)
