@@ -134,8 +134,8 @@ relate (const CleaveCall *call, guint operand, guint *dims)
 }
 
 /* Returns whether a preferred order passes through the node, from operand to result or back. No
- * order passes through a product without a layout, nor through a Reshape, which needs row-major
- * order. */
+ * order passes through an op that has MACs but no layout, nor through a Reshape, which needs
+ * row-major order. */
 static gboolean
 passes_through (const CleaveNode *node)
 {

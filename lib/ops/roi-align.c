@@ -72,8 +72,9 @@ macs (const CleaveCall *call)
                                cleave_shape_n_elements (&call->results[0].shape));
 }
 
-/* Returns the work of the kernel in steps. If the region decides the number of sampling points, the
- * estimate assumes that points are at least half an element apart. */
+/* Returns the work of the kernel: the number of elements that it reads. If `sampling_ratio` is 0,
+ * the region decides the number of sampling points. The estimate then assumes that points are at
+ * least half an element apart. */
 static double
 work (const CleaveCall *call)
 {

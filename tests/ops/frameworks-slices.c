@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Split operators that give the types of their results (DirectML), or slices (XLA). */
+/* Split operators whose arguments are the types of the results (DirectML), or the ranges of slices
+ * (XLA). */
 
 #include "framework-case.h"
 

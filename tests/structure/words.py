@@ -138,7 +138,7 @@ def c_texts(source):
 
 
 def hash_texts(lines):
-    """Yields the comments that begin with #, given (line, column, text); adjacent lines are one comment."""
+    """Yields the comments in `lines`, tuples (line, column, text) of # comments; adjacent lines are one comment."""
     run = None  # the comment so far: its first line, last line, column and text
     for line, column, text in lines:
         if run and (line, column) == (run[1] + 1, run[2]):

@@ -123,7 +123,7 @@ write_file (const Direction d[2], gboolean is_merged, gboolean is_time_major)
   return tflite_file_new (&file);
 }
 
-/* Returns the inputs x, h, c, h, c; the state of a direction is drawn with its weights. */
+/* Returns the inputs: x, then the states h and c of each direction. */
 static GPtrArray *
 inputs_of (const Direction d[2], const float *x, gboolean is_time_major)
 {

@@ -28,7 +28,7 @@ typedef struct
   int8_t x_zero, y_zero;
   int8_t low, high;   /* bounds of the result */
   int8_t is_combined; /* order of the weights (conv-s8.c). 1: dot-s8.h; 0: dot-separate-s8.h */
-  int8_t is_doubled;  /* 1: the table has twice the initial value of each channel */
+  int8_t is_doubled;  /* 1: `sums` has twice the initial value of each channel */
 } CleaveConvS8;
 
 enum { CLEAVE_S8, CLEAVE_U8, CLEAVE_S16, CLEAVE_S32, CLEAVE_S64, CLEAVE_TRUTH, CLEAVE_F32 };

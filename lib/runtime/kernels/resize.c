@@ -75,9 +75,11 @@ find_inner (const Resize *r, const CleaveShape *y)
   return found;
 }
 
-/* Returns the interpolated dimension besides `inner`. If there is none, returns a dimension besides
- * `inner` with more than one position. Returns the rank if there is no such dimension, or if
- * several dimensions besides `inner` are interpolated. */
+/* Returns the dimension whose positions the kernel visits as rows. The function looks at the
+ * dimensions besides the channels and `inner`:
+ * - If one of them is interpolated, returns it.
+ * - If none is interpolated, returns one with more than one position, or the rank if there is none.
+ * - If several are interpolated, returns the rank. */
 static guint
 find_rows (const Resize *r, const CleaveShape *y)
 {

@@ -9,8 +9,8 @@
 #define cleave_narrow_sum CLEAVE_LEVELLED (cleave_narrow_sum)
 #define cleave_narrow_transpose CLEAVE_LEVELLED (cleave_narrow_transpose)
 
-/* Computes the sums of the narrow kernel (narrow.h), whose vectors hold pixels of a row. narrow.c
- * transposes rows of x and calls cleave_narrow_sum() for each row of y.
+/* Computes the sums of the narrow kernel (narrow.h), whose vectors hold pixels of a row.
+ * narrow-run.c transposes rows of x and calls cleave_narrow_sum() for each row of y.
  *
  * The work on a row of y is divided into jobs. A phase is a set of pixels of a row with the same
  * position modulo the stride. Example with stride 2: the columns 0, 2, 4, … of x are phase 0, and

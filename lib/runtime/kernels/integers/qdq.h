@@ -2,9 +2,9 @@
 #pragma once
 
 /* QDQ-exact convolutions and matrix products: they compute the float sequence dequantize, convolve,
- * quantize mostly in integers, with the same bits. integer-conv.c and integer-matmul.c make the
- * constants (cleave_qdq_new()) and run the products (cleave_qdq_run()). Most integer sums are far
- * enough from a rounding boundary of the quantized result. The other sums are ambiguous: one to
+ * quantize mostly in integers, with the same bits. integer-conv.c makes the constants
+ * (cleave_qdq_new()). byte-product.c runs the products (cleave_qdq_run()). Most integer sums are
+ * far enough from a rounding boundary of the quantized result. The other sums are ambiguous: one to
  * four of 1000. They are recomputed in float, in the order of the reference kernel.
  *
  * The error bound: the float sum begins with the bias b and adds one product p = x' * w' after the
