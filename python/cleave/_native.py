@@ -12,7 +12,6 @@ Arguments and results follow the rules of PyGObject:
 
 import ctypes
 import enum
-import functools
 import itertools
 import json
 import operator
@@ -390,5 +389,5 @@ def open_library(path, table):
     glib = types.SimpleNamespace(
         Error=Error, Bytes=types.SimpleNamespace(new=api.new_bytes), quark_to_string=api.quark_to_string,
         get_num_processors=lambda: api.glib('g_get_num_processors', ctypes.c_uint)())
-    gio = types.SimpleNamespace(Cancellable=functools.partial(Cancellable, api))
+    gio = types.SimpleNamespace(Cancellable=type('Cancellable', (Cancellable,), {'api': api}))
     return cleave, glib, gio

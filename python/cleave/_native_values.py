@@ -152,10 +152,16 @@ class Bytes:
 
 
 class Cancellable:
-    """Ends a long call when the user interrupts it."""
+    """Ends a long call when the user interrupts it. Gio.Cancellable is a subclass whose `api` is the loaded library."""
 
-    def __init__(self, api):
-        self.api, self._address = api, api.glib('g_cancellable_new', ctypes.c_void_p)()
+    def __init__(self, address=None):
+        self._address = address or self.api.glib('g_cancellable_new', ctypes.c_void_p)()
+
+    @classmethod
+    def get_current(cls):
+        """Returns the cancellable that the thread pushed last, or None."""
+        address = cls.api.glib('g_cancellable_get_current', ctypes.c_void_p)()
+        return address and cls(cls.api.glib('g_object_ref', ctypes.c_void_p, ctypes.c_void_p)(address))
 
     def cancel(self):
         self.api.glib('g_cancellable_cancel', None, ctypes.c_void_p)(self._address)

@@ -216,6 +216,15 @@ def test_ctrl_c_cancels_what_runs():
     assert said == 'cancelled True\n'
 
 
+def test_a_call_sees_its_cancellable():
+    from cleave._call import Gio, call, new_cancellable
+    cancellable = new_cancellable()
+    cancellable.cancel()
+    assert call(lambda: Gio.Cancellable.get_current().is_cancelled(), cancellable=cancellable)
+    assert not call(lambda: Gio.Cancellable.get_current().is_cancelled())
+    assert Gio.Cancellable.get_current() is None
+
+
 def test_a_search_that_is_cancelled_changes_nothing(graph):
     from cleave._call import new_cancellable
     library, before, cancellable = cleave.Cleave, str(graph), new_cancellable()
