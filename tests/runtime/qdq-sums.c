@@ -133,9 +133,9 @@ try_sums (Net *net, gint8 x, gint64 only)
                     n_bytes);
 }
 
-/* Distance of the seeds that run. With a sanitizer, every fifth seed runs: these seeds still give
- * all lengths and both kinds of waves. */
-#define STEP (CLEAVE_SANITIZED ? 5 : 1)
+/* Distance of the seeds that run. With a sanitizer or in an emulator, every fifth seed runs: these
+ * seeds still give all lengths and both numbers of columns. */
+#define STEP (CLEAVE_SANITIZED || CLEAVE_EMULATED ? 5 : 1)
 
 static void
 try_weights (gint8 (*weight) (gint64, gint64, gint64), gint64 least_length, gboolean is_product)

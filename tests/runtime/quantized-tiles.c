@@ -3,6 +3,7 @@
 /* Tiles of quantized groups: a group that runs tile by tile has the same bits, and the values
  * inside the group are never whole in memory. */
 
+#include "kernel-cases.h"
 #include "quantized.h"
 
 typedef struct
@@ -204,7 +205,7 @@ random_net (guint32 seed)
 
 START_TEST (random_nets_have_the_same_bits)
 {
-  for (guint32 seed = 0; seed < CLEAVE_TRIALS (60); seed++)
+  for (guint32 seed = 0; seed < KERNEL_TRIALS (60); seed++)
     {
       g_autoptr (CleaveGraph) graph = random_net (seed);
 

@@ -45,11 +45,13 @@ add_block (CleaveGraph *graph, CleaveResult *x, gint64 expansion, gint64 channel
   return stride == 1 && from == channels ? run_binary (graph, "Add", x, y) : y;
 }
 
+/* Makes the first blocks of MobileNetV2 for an image of 224 rows. Only rows are cut, so a quarter
+ * of the columns suffices. */
 static CleaveGraph *
 make_stage (void)
 {
   CleaveGraph *graph = cleave_graph_new (NULL);
-  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 224, 224));
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 224, 56));
 
   x = add_relu6 (graph, add_conv (graph, x, 32, 3, 2));
   x = add_block (graph, x, 1, 16, 1);
@@ -111,7 +113,7 @@ START_TEST (a_stage_in_28_strips_computes_nothing_twice)
            after.arena_bytes, CLEAVE_MEMORY_CONVENTION);
   /* At the peak, the operand and the result of the 1x1 convolution that expands are live. One more
    * row is needed, since the depthwise convolution overwrites that result. */
-  ck_assert_int_eq (before.peak_activation_bytes, (112 * 112 * (16 + 96) + 56 * 96) * 4);
+  ck_assert_int_eq (before.peak_activation_bytes, (112 * 28 * (16 + 96) + 14 * 96) * 4);
   ck_assert_int_eq (after.peak_activation_bytes, totals.peak_bytes_after);
   ck_assert_int_lt (after.peak_activation_bytes * 4, before.peak_activation_bytes);
   ck_assert_int_le (after.arena_bytes * 20, after.peak_activation_bytes * 21);
