@@ -2,8 +2,8 @@
 
 /* ArgMax and ArgMin: the index along the axis of the largest or smallest element, as int64. Of
  * several equal elements, the result is the index of the first element, or of the last element with
- * select_last_index. ArgMax takes NaN as larger than all numbers, ArgMin as smaller. All dimensions
- * but the axis can be split. */
+ * select_last_index. ArgMax treats NaN as larger than all numbers. ArgMin treats NaN as smaller
+ * than all numbers. All dimensions but the axis can be split. */
 
 #include "../ir/op.h"
 #include "axes.h"
@@ -34,7 +34,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_axes_maps (&call->operands[0].shape, 1u << a->axis, a->keepdims, map);
 }
 
-/* A line of n elements along the axis, which begins at element `offset` of x. */
+/* n elements of x along the axis, from element `offset` of x on, with steps of `step` elements. */
 typedef struct
 {
   const CleaveView *x;
@@ -45,8 +45,9 @@ typedef struct
 
 typedef gint64 (*Find) (const Row *row);
 
-/* Defines a function that finds the best element of a line; `is_better` compares two elements. Only
- * NaN differs from itself, so (a == a) < (b == b) is TRUE if a is NaN and b is not. */
+/* Defines a function that returns the index of the largest or smallest element of a Row:
+ * `is_better` is the operator > or <. In `nan_wins`, only NaN differs from itself, so (a == a) < (b
+ * == b) is TRUE if a is NaN and b is a number. */
 #define FIND(name, T, is_better)                                                                   \
   static gint64 name (const Row *row)                                                              \
   {                                                                                                \

@@ -13,10 +13,10 @@
 
 /* Returns the shape of the result if `axes` of a value of shape x are reduced. */
 CleaveShape cleave_axes_shape (const CleaveShape *x, guint axes, gboolean keepdims);
-/* Sets the maps of operand x: each axis is needed whole; every other dimension needs the same span
- * as the result. */
+/* Sets the maps of operand x. A piece reads each axis of x whole. In every other dimension, the
+ * span that a piece reads of x equals the span that the piece computes of the result. */
 void cleave_axes_maps (const CleaveShape *x, guint axes, gboolean keepdims, CleaveDimMap *map);
-/* Returns a view of the result that has the rank of x: each axis has extent 1. */
+/* Returns a view of the result `y` with the rank of x. In the view, each axis has extent 1. */
 CleaveView
 cleave_axes_expand (const CleaveView *y, const CleaveShape *x, guint axes, gboolean keepdims);
 
@@ -25,7 +25,8 @@ cleave_axes_expand (const CleaveView *y, const CleaveShape *x, guint axes, gbool
  * depends only on the elements and their number, not on the kernel.
  *
  * CLEAVE_LANES_FOLD (name, T, join) defines the function name (lane, x, at, n). The function adds
- * the n elements from x on to the lanes; the first of these elements is element `at` of the sum. */
+ * x[0] to x[n - 1] to the lanes, where x[0] is element `at` of the sum. `join` is the function that
+ * adds two numbers of type T, or joins them in another way, such as the maximum. */
 #define CLEAVE_N_LANES 8
 
 #define CLEAVE_LANES_FOLD(name, T, join)                                                           \

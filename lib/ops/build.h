@@ -2,7 +2,7 @@
 #pragma once
 
 /* The common part of typed constructors, such as cleave_graph_add_conv() at the end of conv.c.
- * Passes that make nodes with one result use this function, too (passes/split/build.c). */
+ * Passes also call cleave_build() to make nodes with one result (passes/split/build.c). */
 
 #include "../ir/op.h"
 

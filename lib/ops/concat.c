@@ -61,8 +61,9 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Returns the begin of an operand in the result, along the axis. If the call has a cursor, the
- * calls for all operands in order take linear time in total. */
+/* Returns the index along the axis at which an operand begins in the result: the sum of the extents
+ * of the operands before it. call->cursor stores this index from one function call to the next, so
+ * that a loop over all operands takes linear time. */
 static gint64
 begin_of (const CleaveCall *call, guint operand)
 {

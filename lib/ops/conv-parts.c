@@ -173,9 +173,9 @@ cleave_conv_macs (const CleaveCall *call)
   return n;
 }
 
-/* Sets `offset` to the offset, along the spatial dimensions, of the element of X that tap `tap` of
- * a transposed convolution reads for the result element at `out`. Returns FALSE if there is no such
- * element. */
+/* Finds the element of X that a transposed convolution multiplies by tap `tap` for the result
+ * element at `out`. Sets `offset` to the offset of this element, in elements, from spatial index 0
+ * of X. Returns FALSE if X has no such element. */
 static gboolean
 find_source (const CleaveWindow *windows,
              guint n,
@@ -198,7 +198,7 @@ find_source (const CleaveWindow *windows,
 }
 
 /* Adds the products of all taps to the result element at `out`, an index in the spatial dimensions.
- * `x` and `w` point to the first channel that the element reads. */
+ * `x` and `w` are views that begin at the first channel that the result element reads. */
 static void
 add_taps (const CleaveConvWalk *walk,
           const gint64 *out,

@@ -4,7 +4,7 @@
 /* The parts of a convolution without its arithmetic: types, maps, pieces and the walk over windows.
  * The records and reference kernels of Conv, QLinearConv and ConvInteger consist mostly of these
  * functions; conv-transpose.h and DeformConv use some of them. Fast kernels and bundles call only
- * tests, such as cleave_conv_is_depthwise().
+ * the functions that return a property of a call, such as cleave_conv_is_depthwise().
  *
  * The attributes are CleaveConvAttrs. X is operand 0, [N, I, H, W]. The weights, [O, I / group, KH,
  * KW], are the operand with the name W or w. */
@@ -25,11 +25,12 @@ gboolean cleave_conv_infer (const CleaveCall *call, CleaveTensorType *y, GError 
  * one element for each channel of the result. */
 gboolean cleave_conv_check_bias (
     const CleaveCall *call, guint bias, CleaveElement element, gint64 channels, GError **error);
-/* Sets the maps of X and W. Any other operand, such as the bias, is mapped by the channels of the
- * result. */
+/* Sets the maps of an operand. The first dimension of each operand except X maps to the channels of
+ * the result; a piece reads all other dimensions of this operand whole. */
 void cleave_conv_maps (const CleaveCall *call, guint operand, CleaveDimMap *map);
-/* Sets `group` to the number of groups in a span of channels of the result, where each group has
- * `block` channels. Refuses a span that is neither a part of one group nor made of whole groups. */
+/* Sets `group` to the number of groups that a span of channels of the result overlaps; each group
+ * has `block` channels. Returns FALSE, and appends the reason to `why`, if the span has parts of
+ * several groups: a span must lie in one group or consist of whole groups. */
 gboolean cleave_conv_narrow_groups (CleaveSpan channels, gint64 block, gint64 *group, GString *why);
 /* Sets the pads and the group of a piece. Refuses the chunks that cleave_conv_narrow_groups()
  * refuses. */

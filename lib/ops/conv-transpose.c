@@ -233,7 +233,7 @@ cleave_conv_transpose_narrow (const CleaveCall *call,
 #define MAX_TAPS (1 << 16)
 
 /* Returns the number of products in one spatial dimension: the number of pairs of an element of X
- * and a tap that are added to an element of the result. */
+ * and a tap whose product is added to an element of the result. */
 static gint64
 count_pairs (const CleaveWindow *w, gint64 extent)
 {

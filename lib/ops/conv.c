@@ -47,9 +47,9 @@ static gboolean
 has_few_channels (const CleaveCall *call)
 {
   const CleaveConvAttrs *a = call->attrs;
-  /* Time with vectors of 16 pixels, divided by the time with vectors of channels, for a 3x3 kernel:
-   * 0.8 for 2 channels at 56x56, and 1.2 for 3 channels. For 16 channels of X, each with 12 result
-   * channels, at 28x28, the ratio is 1/12. */
+  /* Vectors of 16 pixels take 0.8 times the time of vectors of channels for 2 channels of 56x56
+   * pixels, and 1.2 times for 3 channels (3x3 kernel). For 16 channels of X with 28x28 pixels and
+   * 12 result channels for each channel of X, they take 0.08 times the time. */
   const gint64 many = 3, many_for_each = 16;
   const CleaveShape *weights = &call->operands[W].shape;
   gint64 n_out = weights->dim[0], multiplier = n_out / MAX (a->group, 1);
@@ -75,8 +75,8 @@ is_grouped (const CleaveCall *call)
 
 /* Returns whether a convolution of 16-bit floats has at most 4 result channels in a group, so that
  * vectors of channels would be mostly empty. The kernel for float32, which is fast in this case,
- * then runs on converted operands. This reduces a 9x9 convolution of 32 to 3 channels from 11.8 to
- * 4 ms. */
+ * then runs on converted operands. This reduces the time of a convolution with a 9x9 kernel, 32
+ * channels of X and 3 result channels from 11.8 ms to 4 ms. */
 static gboolean
 is_narrow (const CleaveCall *call)
 {

@@ -13,7 +13,7 @@ typedef struct
   GArray *outputs;    /* gint64: the types of the outputs of the node in the file, one after the
                        * other. For each output: the element type, the rank and the extents, or only
                        * CLEAVE_NONE for an absent output */
-  CleaveTensor *node; /* the serialized NodeProto of the file */
+  CleaveTensor *node; /* the bytes of the node's NodeProto in the file */
 } CleaveCustomAttrs;
 
 extern const CleaveOp cleave_op_custom;

@@ -80,8 +80,8 @@ check_channels (const CleaveCall *call, GError **error)
   return cleave_conv_check_bias (call, B, call->operands[X].element, w->dim[0], error);
 }
 
-/* Checks the shape of the offsets or of the mask. Each tap of each offset group needs `each`
- * channels, and the spatial extents must equal the spatial extents of the result. */
+/* Checks the shape of the offsets or of the mask (operand number `operand`). The operand must have
+ * `each` channels for each tap of each offset group, and the spatial extents of the result. */
 static gboolean
 check_places (
     const CleaveCall *call, guint operand, gint64 each, const CleaveShape *y, GError **error)
@@ -124,10 +124,10 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Returns the map of the channels of the offsets or of the mask; each offset group has `own` of
- * these channels. The map needs all channels if neither the number of groups nor the number of
- * offset groups is a multiple of the other. In this case, narrow() refuses a chunk with only some
- * groups. */
+/* Returns the map of the channels of the offsets or of the mask, which have `own` channels for each
+ * offset group. The map needs all channels if neither the number of groups nor the number of offset
+ * groups is a multiple of the other. In this case, narrow() refuses a chunk with only some groups.
+ */
 static CleaveDimMap
 map_offset_groups (const CleaveCall *call, gint64 own)
 {

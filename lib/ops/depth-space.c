@@ -49,8 +49,8 @@ copy_squares (
 
 /* The code below defines the op DepthToSpace. */
 
-/* Fast path of DepthToSpace in CRD order if channels are contiguous: deinterleaves one pixel at a
- * time. Returns FALSE, and copies nothing, in all other cases. */
+/* Computes a DepthToSpace in CRD order, one pixel at a time, if f is 2 and the channels of x and of
+ * y are contiguous. Returns FALSE, and copies nothing, in all other cases. */
 static gboolean
 part_channels (const CleaveView *x, const CleaveView *y, gint64 f)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Trilu and EyeLike. Diagonal k of a matrix has the elements whose column is their row plus k. A
- * piece counts the same diagonal with another number, so all dimensions can be split. */
+/* Trilu and EyeLike. Diagonal k of a matrix has the elements whose column is their row plus k. All
+ * dimensions can be split: the same diagonal has another number k in a piece, and narrow() gives
+ * the piece this number. */
 
 #include "move.h"
 

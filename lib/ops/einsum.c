@@ -397,7 +397,8 @@ compute_sums (const CleaveCall *call, const CleaveView *y, Work *work)
     }
 }
 
-/* Computes element `at` of a row of the result. `ops` runs `last`, the innermost loop of the sum.
+/* Computes element `at` of a row of the result. `last` is the innermost loop of the sum, which
+ * ops->add() runs.
  */
 static void
 add_products (Work *work, const Loop *last, const CleaveSumOps *ops, gint64 at, gpointer y)

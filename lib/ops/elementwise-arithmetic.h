@@ -104,9 +104,10 @@ FLOATS (double, f64, )
     return (T) (b >= bits ? 0 : right ? (U) a >> by : (U) a << by);                                \
   }
 
-/* Return a / b, truncated; 0 if b is 0. A division of floats is exact for bytes, and a division of
- * doubles for 32 bits: no quotient is so near below an integer that rounding would reach it. There
- * are vector instructions for float divisions, but not for integer divisions. */
+/* Each function returns a / b, truncated; 0 if b is 0. The functions for bytes divide floats, and
+ * the function for 32-bit integers divides doubles. The truncated result is exact: no quotient is
+ * so near below an integer that the division would round it up to this integer. There are vector
+ * instructions for float divisions, but not for integer divisions. */
 static inline gint8
 cleave_i8_div (gint8 a, gint8 b)
 {
@@ -163,8 +164,8 @@ cleave_f64_is_negative (double a)
   return a < 0;
 }
 
-/* Return a real number, such as a bound of Clip, as an integer: truncated, and clamped to the range
- * of the type; 0 for NaN. */
+/* cleave_i64_bound() and cleave_u64_bound() convert a real number, such as a bound of Clip, to an
+ * integer: truncated, and clamped to the range of the integer type. NaN gives 0. */
 CLEAVE_CALL gint64
 cleave_i64_bound (double a)
 {
@@ -205,8 +206,8 @@ cleave_u64_shrink (guint64 a, double lambd, double bias)
   return cleave_u64_bound (cleave_f64_shrink ((double) a, lambd, bias));
 }
 
-/* Return the lower bound `least` and the upper bound `most` of a Clip in the type in which the Clip
- * is computed. */
+/* The functions …_least() return the lower bound `least` of a Clip, and the functions …_most() the
+ * upper bound `most`, in the type in which the Clip is computed. */
 static inline float
 cleave_f32_least (double least, double most)
 {

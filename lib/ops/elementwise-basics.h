@@ -15,8 +15,8 @@
  * begins. If the function were inlined, its branches would keep the loop from being vectorized. */
 #define CLEAVE_CALL G_GNUC_UNUSED __attribute__ ((noinline, const)) static
 
-/* Return the bound 1 if `upper`, else the bound 0. If the compiler knew the bounds, it would
- * generate branches instead of one minimum and one maximum instruction. */
+/* Returns a bound of the interval [0, 1]: 1 if `upper`, else 0. If the compiler knew the bounds, it
+ * would generate branches instead of one minimum and one maximum instruction. */
 CLEAVE_CALL float
 cleave_f32_unit_bound (gboolean upper)
 {
@@ -65,8 +65,8 @@ cleave_f32_fma (float a, float b, float c)
   return __builtin_fmaf (a, b, c);
 }
 
-/* Return the smaller (at most), or the larger (at least), of a and `bound`; NaN if a is NaN.
- * Processors have instructions with exactly these results. */
+/* The functions …_at_most() return the smaller of a and `bound`, and the functions …_at_least() the
+ * larger. If a is NaN, they return NaN. Processors have instructions with exactly these results. */
 static inline float
 cleave_f32_at_most (float a, float bound)
 {
@@ -103,8 +103,9 @@ cleave_f32_sqrt (float a)
   return cleave_f32_select (a < 0.0f, (float) CLEAVE_NAN, __builtin_sqrtf (a));
 }
 
-/* Round to the nearest integer (ties to even), down, or up. The sign of 0 is kept. Processor levels
- * without a rounding instruction use code with the same bits. */
+/* cleave_f32_round() rounds to the nearest integer, ties to even; cleave_f32_floor() rounds down,
+ * and cleave_f32_ceil() up. All three keep the sign of 0. Processor levels without a rounding
+ * instruction use code with the same bits. */
 #if defined(__SSE4_1__) || defined(__aarch64__)
 static inline float
 cleave_f32_round (float a)

@@ -135,7 +135,8 @@ cleave_f32_log1p_unit (float u)
 {
   float w = 1.0f + u, lost = u - (w - 1.0f);
   guint32 exponent =
-      (cleave_float_bits (w) - 0x3f2aaaabu) & 0xff800000u; /* bits of the exponent of 1 or 2 */
+      (cleave_float_bits (w) - 0x3f2aaaabu) & 0xff800000u; /* 0 if w is below 4/3, else 1, in the
+                                                            * bits of the exponent */
   float f = cleave_float_from_bits (cleave_float_bits (w) - exponent) - 1.0f;
   float n = (float) (gint32) exponent * 1.1920929e-7f, d = w - 1.0f;
 

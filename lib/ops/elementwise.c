@@ -392,8 +392,9 @@ static const char *const binary_results[] = { "C", NULL };
 #define FLAG_COMMUTATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_COMMUTATIVE)
 #define FLAG_NOT_NEGATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_NOT_NEGATIVE)
 
-/* The `since` of a record, by the set of element types in elementwise.def. Only bitwise ops, which
- * came in opset 18, have the set WHOLE (all integers). */
+/* The function `since` of a record, by the name of the set of element types in elementwise.def.
+ * NULL: every opset has the op. Only bitwise ops, which came in opset 18, have the set WHOLE (all
+ * integers). */
 #define SINCE_FLOAT NULL
 #define SINCE_SIGNED NULL
 #define SINCE_NUMBER NULL

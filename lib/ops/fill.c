@@ -103,8 +103,8 @@ real_of (const CleaveTensor *tensor)
                            cleave_tensor_get_data (tensor));
 }
 
-/* Returns the number of integers from start to the limit, which is excluded. Computes in more than
- * 64 bits: the difference of two 64-bit numbers may need 65 bits. */
+/* Returns the number of integers in start, start + delta, start + 2 * delta … before the limit.
+ * Computes in more than 64 bits: the difference of two 64-bit numbers may need 65 bits. */
 static gint64
 count_integers (gint64 start, gint64 limit, gint64 delta)
 {

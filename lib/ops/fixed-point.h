@@ -196,10 +196,10 @@ cleave_fixed_inverse_root (gint32 x, gint32 *multiplier, gint *shift)
 
 /* Returns ln (x) in units of 2^-26, for x of at least 1 in units of 2^-19.
  *
- * x is split into 2^k * r, where r is near the fourth root of 1/2. The function computes two
- * candidates of k, an integer plus 1/4 and an integer minus 1/4, each with its r. It takes the
- * larger k, whose r is the smaller one. The logarithm of r is a quotient of polynomials in q = 2 *
- * (r - root). */
+ * x is split into 2^k * r, where r is near the fourth root of 1/2. The function computes two pairs
+ * of k and r: in one pair, k is an integer plus 1/4, in the other pair, an integer minus 1/4. The
+ * function uses the pair with the larger k, which is the pair with the smaller r. The logarithm of
+ * r is a quotient of polynomials in q = 2 * (r - root). */
 static inline gint32
 cleave_fixed_log (gint32 x)
 {

@@ -203,8 +203,8 @@ from_openvino_variadic (const CleaveTensorType *type, Arguments *arguments, GErr
              : cleave_split_op_from_openvino_variadic (type, axis_tensor, lengths, error);
 }
 
-/* Parses shapes, such as "1,2/1,4", and appends a type with the element type of the operand for
- * each shape. */
+/* Parses the shapes in an argument, such as "1,2/1,4". For each shape, appends to `types` a type
+ * with this shape and the element type `element`. */
 static gboolean
 take_types (const Arguments *arguments,
             const char *name,

@@ -163,8 +163,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     }
 }
 
-/* Returns the first opset in which GridSample allows the rank of the call: opset 20 for ranks other
- * than 4. 0: every opset allows rank 4. */
+/* Returns 0 if X has rank 4, which every opset of GridSample allows. Returns 20 for other ranks,
+ * which opset 20 is the first to allow. */
 static guint
 since (const CleaveCall *call)
 {

@@ -36,8 +36,9 @@ cleave_grid_reflect (double at, double low, double high)
   return low + (over <= range ? over : 2 * range - over);
 }
 
-/* Returns the position in n elements for a coordinate `at` from -1 to 1. The padding modes border
- * and reflection move a position outside of the elements inside; the mode zeros does not. */
+/* Returns the position in n elements for a coordinate `at` from -1 to 1. If the position is outside
+ * of X, the padding mode decides the result: the nearest position in X (border), a mirrored
+ * position in X (reflection), or a position outside of X (zeros). */
 static inline double
 cleave_grid_find_position (const CleaveGridSampleAttrs *a, double at, gint64 n)
 {

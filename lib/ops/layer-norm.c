@@ -93,7 +93,8 @@ result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
 
 /* The functions below are the reference kernel of LayerNormalization. */
 
-/* Computes a block of Y: (x - mean) * inverse * Scale + B. */
+/* Computes n elements of Y: (x - mean) * inverse * Scale + B. The views are Y, X, Scale and B; B
+ * may be NULL. */
 static void
 write_line (const CleaveView *const *views,
             const gint64 *offset,

@@ -3,7 +3,7 @@
 
 /* Reads and writes views line by line, converted to one of four wide types, so that a reference
  * kernel is written once for all element types. A value is rounded only when it is written. Most
- * reference kernels of lib/ops that compute use this header; reference.h has loops over single
+ * arithmetic reference kernels of lib/ops use this header; reference.h has loops over single
  * elements. */
 
 #include "reference.h"

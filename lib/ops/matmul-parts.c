@@ -22,8 +22,8 @@ cleave_matmul_own_dim (const CleaveMatmulDims *dims, CleaveMatmulSide side)
   return side == CLEAVE_MATMUL_A ? dims->n_batch : dims->rank - 1;
 }
 
-/* k_dim() returns the index of dimension K of a stack. other_dim() returns the index of the other
- * dimension of the matrices. */
+/* k_dim() returns the index of dimension K in a stack of matrices: columns of A, rows of B.
+ * other_dim() returns the index of the rows of A, or of the columns of B. */
 
 static guint
 k_dim (const CleaveShape *stack, CleaveMatmulSide side)

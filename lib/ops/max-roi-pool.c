@@ -85,8 +85,9 @@ load_image (const CleaveView *rois, gint64 roi, gint64 n_images)
   return isnan (image) ? 0 : (gint64) CLAMP (image, 0, (double) (n_images - 1));
 }
 
-/* Returns the span of X that element `at` of n elements of the result reads, in one dimension. The
- * region is from element `first` to element `last` of X. */
+/* Returns, along one dimension, the span of X that element `at` of the result reads. The result has
+ * n elements; the region has the elements from `first` to `last` of X, both included. `extent` is
+ * the extent of X. */
 static CleaveSpan
 find_span (gint64 first, gint64 last, gint64 at, gint64 n, gint64 extent)
 {

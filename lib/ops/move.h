@@ -32,8 +32,8 @@ cleave_move_element (const CleaveView *to,
     }
 }
 
-/* Returns the family of the reference kernel: the `kernel` of ops whose reference kernel already
- * copies at the speed of memory. */
+/* Returns CLEAVE_KERNEL_COPY. This function is the field `kernel` in the record of an op whose
+ * reference kernel already copies at the speed of memory. */
 static inline CleaveKernel
 cleave_move_kernel (const CleaveCall *call)
 {
@@ -73,8 +73,9 @@ CleaveView cleave_move_drop_dims (const CleaveView *view, guint first, guint n, 
 gboolean
 cleave_infer_shape_attr (const CleaveCall *call, CleaveTensorType *results, GError **error);
 
-/* Returns a view with the shape of the indices and stride 0 along the axis. All its elements have
- * index 0 along the axis, so that an index can be added as an offset. */
+/* Returns `view` with the shape `shape`, which is the shape of the indices, and with stride 0 along
+ * the axis. So each element of the returned view has index 0 along the axis of `view`, and the
+ * caller adds an index as an offset. */
 static inline CleaveView
 cleave_move_first_along (const CleaveView *view, const CleaveShape *shape, guint axis)
 {

@@ -181,7 +181,8 @@ n_padded_taps (const Window *w)
   return n;
 }
 
-/* Returns the number of the row of the window that has the current tap. */
+/* Returns the index, from 0, of the row that contains the current tap, among the rows of the
+ * window. */
 static gint64
 tap_row (const Window *w)
 {

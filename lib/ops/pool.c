@@ -209,8 +209,8 @@ static const CleaveAttr lp_attrs[] = {
 #undef COMMON
 #undef FIELD
 
-/* Returns whether a dilation differs from 1. LpPool has dilations and ceil_mode from opset 18
- * on, AveragePool dilations from opset 19 on. */
+/* Returns whether a dilation differs from 1. LpPool has the attributes dilations and ceil_mode from
+ * opset 18 on. AveragePool has the attribute dilations from opset 19 on. */
 
 static gboolean
 dilates (const CleavePoolAttrs *a)

@@ -106,8 +106,8 @@ parameter (const Walk *walk, guint operand, gint64 index)
   return cleave_real_load (view->type.element, cleave_view_at (view, at));
 }
 
-/* Return the bias of W, and the bias of R, of unit `j` of a gate. In the operand B, all biases of W
- * come before the biases of R. */
+/* bias_w() returns the bias of W, and bias_r() the bias of R, of unit `j` of a gate. In the operand
+ * B, all biases of W come before the biases of R. */
 static double
 bias_w (const Walk *walk, guint gate, gint64 j)
 {

@@ -268,9 +268,10 @@ result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
   map_state (call->attrs, map);
 }
 
-/* Refuses a chunk of hidden units, since all hidden units depend on each other, and a chunk of the
- * time. (Without this check, a chunk of units could pass: the shapes of a cut W and a cut R may
- * match by chance.) Sets the attributes of a piece with one direction. */
+/* Refuses a chunk that cuts the time. Refuses a chunk that cuts the hidden units, since all hidden
+ * units depend on each other. (Without this check, such a chunk could pass: the shapes of the W and
+ * the R of its piece may match by chance.) If the chunk has one of two directions, sets the
+ * attributes of the piece to this direction. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
@@ -306,7 +307,7 @@ sequence (const CleaveCall *call, CleaveSequence *sequence)
                                 .takes = { [CLEAVE_RECURRENT_Y_H] = CLEAVE_RECURRENT_INITIAL_H,
                                            [CLEAVE_RECURRENT_Y_C] = CLEAVE_RECURRENT_INITIAL_C },
                                 .ahead_operands = { W, B } };
-  /* For 16-bit floats, no op computes the sums over X ahead: its result would round the sums to 16
+  /* 16-bit floats do not use cleave_op_recurrent_sums, since its result would round the sums to 16
    * bits. */
   if (cleave_call_has (call, W) && cleave_element_size (call->operands[X].element) > 2)
     sequence->ahead = &cleave_op_recurrent_sums;

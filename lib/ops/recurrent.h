@@ -11,9 +11,9 @@
 
 extern const CleaveOp cleave_op_rnn, cleave_op_gru, cleave_op_lstm;
 
-/* The op that computes the products of X and W plus the biases, for all steps before the first step
- * of the recurrent node. Only programs have this op; the graph of a user never has it. Its only
- * attribute that matters is linear_before_reset. */
+/* The op that adds up the biases and the products of X and W, for all steps of a recurrent node at
+ * once. A program runs this op before the recurrent node, and the graph of a user never has it. The
+ * op reads only one attribute, linear_before_reset. */
 extern const CleaveOp cleave_op_recurrent_sums;
 enum { CLEAVE_RECURRENT_SUMS_X, CLEAVE_RECURRENT_SUMS_W, CLEAVE_RECURRENT_SUMS_B };
 

@@ -218,8 +218,9 @@ kernel_REAL (const CleaveCall *call)
 
 extern const CleaveOp cleave_op_reduce_max, cleave_op_reduce_min;
 
-/* Returns the fast kernel of a reduction of the kind SAME, or the reference kernel for types that
- * networks do not reduce: 16-bit integers, and bytes except in ReduceMax and ReduceMin. */
+/* Returns the fast kernel of a reduction that computes in the type of its elements (kind SAME in
+ * REDUCTIONS). Returns the reference kernel for types that networks do not reduce: 16-bit integers,
+ * and bytes except in ReduceMax and ReduceMin. */
 static CleaveKernel
 kernel_SAME (const CleaveCall *call)
 {
@@ -267,9 +268,9 @@ static const CleaveAttr reduce_attrs[] = { AXES (0), KEEPDIMS, { 0 } };
 #define reduce_log_sum_attrs reduce_attrs
 #define reduce_log_sum_exp_attrs reduce_attrs
 
-/* Returns the wide type in which a reduction is computed: the wide type of the element type if the
- * reduction has a function for it, else double. Only reductions of the kind SAME have functions for
- * integers. */
+/* Returns the wide type in which a reduction is computed: the wide type of the element type if
+ * `reduce` has a function for this wide type, else double. A reduction with a root, a logarithm or
+ * an exponential has no function for integers. */
 static CleaveWide
 wide_of (CleaveElement element, const Reduce *reduce)
 {

@@ -63,7 +63,8 @@ cleave_view_offset (const CleaveView *view, const gint64 *index)
   return cleave_index_offset (view->type.shape.rank, index, view->stride);
 }
 
-/* Return the address of an element of a view: at an offset, in elements, or at an index. */
+/* cleave_view_element() returns the address of the element at an offset from the begin of the view,
+ * in elements. cleave_view_at() returns the address of the element at an index. */
 static inline gpointer
 cleave_view_element (const CleaveView *view, gint64 offset)
 {

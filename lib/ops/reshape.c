@@ -91,8 +91,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   cleave_view_copy_reshaped (&results[0], &operands[0]);
 }
 
-/* Refuses a chunk that does not consist of whole rows of the operand: its slice has more elements
- * than the chunk. */
+/* Refuses a chunk that does not consist of whole rows of the operand. `slice` is the range of the
+ * operand that the piece reads: for such a chunk, it has more elements than the chunk. */
 static gboolean
 check_rows (const CleaveRange *chunk, const CleaveSlice *slice, GString *why)
 {

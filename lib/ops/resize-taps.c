@@ -176,8 +176,9 @@ nearest (CleaveResizeNearest mode, const Position *position)
   return position->floor;
 }
 
-/* Return the weight in the cubic convolution of R. G. Keys at distance t: keys_near() for t up to
- * 1, keys_far() for t from 1 to 2. */
+/* keys_near() and keys_far() return the weight of the cubic convolution of R. G. Keys at distance
+ * t: keys_near() for t up to 1, keys_far() for t from 1 to 2. `a` is the coefficient cubic_coeff_a.
+ */
 static double
 keys_near (double a, double t)
 {

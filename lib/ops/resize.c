@@ -48,7 +48,7 @@ check_length (const char *name, guint n, guint expected, GError **error)
                       expected);
 }
 
-/* Sets the attributes that the modes of the node do not use to their defaults. */
+/* Sets each attribute to its default if the modes of the node do not use the attribute. */
 static void
 forget_unread (CleaveResizeAttrs *a)
 {

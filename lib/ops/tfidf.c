@@ -163,8 +163,8 @@ count_row (const Row *row)
         count_gram (row, n, skip + 1, i);
 }
 
-/* Returns the work of counting in steps. Each element can begin an n-gram with each number of
- * skipped elements, and each n-gram is compared with the whole pool. */
+/* Returns the work of the kernel, as a number of steps. Each element can begin an n-gram with each
+ * number of skipped elements, and each n-gram is compared with the whole pool. */
 static double
 work (const CleaveCall *call)
 {

@@ -93,7 +93,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Returns the offset of an element by its last two indices; the indices before are 0. */
+/* Returns the offset, in elements, of the element whose last two indices are `i` and `j`, and whose
+ * other indices are 0. */
 static gint64
 offset_of (const CleaveView *view, gint64 i, gint64 j)
 {
@@ -258,9 +259,10 @@ move_row (const CleaveView *results, gint64 from, gint64 to)
   *real (&results[DETECTED], 0, to) = *real (&results[DETECTED], 0, from);
 }
 
-/* Inserts a detection behind all detections whose score is at least as high. `n` is the number of
- * detections before the call. If there are more than `n_max` afterwards, drops the detection with
- * the lowest score. Returns the new number of detections. */
+/* Inserts the detection of `box` and `class` into the detections, which are sorted by falling
+ * score; equal scores stay in the order of insertion. `n` is the number of detections before the
+ * call. With more than `n_max` detections, drops the detection with the lowest score. Returns the
+ * new number of detections. */
 static gint64
 insert (const CleaveView *results, gint64 n, gint64 n_max, gint64 class, gint64 box)
 {
@@ -301,9 +303,9 @@ detect_regular (const CleaveTfliteDetectionsAttrs *a,
   return n;
 }
 
-/* Returns the class that follows `class` if the classes of a box are sorted by falling scores,
- * equal scores by index; -1 if `class` is the last class. If `class` is -1, returns the first
- * class. */
+/* Sorts the n classes of a box by falling score, and classes with equal scores by index. Returns
+ * the class after `class` in this order; -1 if `class` is the last class. If `class` is -1, returns
+ * the first class. */
 static gint64
 next_class (const CleaveView *scores, gint64 first, gint64 n, gint64 box, gint64 class)
 {

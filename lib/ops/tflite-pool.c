@@ -78,8 +78,8 @@ add_tap (CleaveElement element, gconstpointer x, gint64 stride, gint64 n, gint32
 }
 
 /* Sets `sums` to the sums of the taps of `n` channels, for the result element at `out`, an index in
- * the spatial dimensions. Returns the number of taps that are not padding. `x` begins at the first
- * of the channels. */
+ * the spatial dimensions. Returns the number of taps that are not padding. `x` is a view that
+ * begins at the first of the `n` channels. */
 static gint64
 add_taps (const CleaveWindow *windows,
           const CleaveDims *dims,

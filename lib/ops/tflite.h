@@ -19,7 +19,8 @@
 #field, CLEAVE_ATTR_INT, CLEAVE_FIELD(type, field), .flags = CLEAVE_ATTR_NOT_ONNX              \
   }
 
-/* Return the smallest and the largest integer of a signed element type of at most 32 bits. */
+/* cleave_tflite_lowest() returns the smallest integer, and cleave_tflite_highest() the largest, of
+ * a signed element type of at most 32 bits. */
 static inline gint64
 cleave_tflite_lowest (CleaveElement element)
 {
@@ -57,7 +58,9 @@ cleave_tflite_rescale (const CleaveTfliteRescaleAttrs *a, gint32 value)
 /* Fails unless `value`, the attribute with the name `name`, is in the range [least, most]. */
 gboolean
 cleave_tflite_check (const char *name, gint64 value, gint64 least, gint64 most, GError **error);
-/* Fail unless a zero point, the bounds of a result, or a multiplier and its shift are legal. */
+/* The functions cleave_tflite_check_…() return FALSE, and set the error, unless their attributes
+ * are legal: a zero point (zero), the bounds of a result (bounds), a multiplier and its shift
+ * (factor). */
 gboolean
 cleave_tflite_check_zero (const char *name, CleaveElement element, gint64 value, GError **error);
 gboolean cleave_tflite_check_bounds (CleaveElement element, gint64 min, gint64 max, GError **error);

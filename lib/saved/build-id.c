@@ -3,8 +3,9 @@
 /* Identifies the build of the library for saved programs.
  *
  * A saved program fits only the build that saved it, since the layout of packed weights depends on
- * the code. The version does not identify a build. So a saved program also contains the GNU build
- * ID of the library. This file reads the build ID from the ELF notes in the memory of the process.
+ * the code. The version number of the library does not identify a build. So a saved program also
+ * contains the GNU build ID of the library. This file reads the build ID from the ELF notes in the
+ * memory of the process.
  */
 
 #ifndef _GNU_SOURCE

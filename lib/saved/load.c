@@ -118,8 +118,9 @@ check_match (const Saved *saved, const char *model, GError **error)
   return cleave_sources_check (sources, model, error);
 }
 
-/* Returns `n` bytes of the file's data blocks from offset `at` on, or NULL if the data blocks have
- * fewer bytes. */
+/* Returns `n` bytes of the data blocks. `at` is the offset of the first of these bytes from the
+ * begin of the data blocks, in bytes. Returns NULL if the data blocks end before these bytes end.
+ */
 static GBytes *
 find_block (const Saved *saved, guint64 at, guint64 n)
 {
@@ -265,8 +266,9 @@ read_graph (const Saved *saved, GError **error)
 
 /* The following functions read the schedule and the packed weights. */
 
-/* Returns a copy of an array in the metadata. If `is_first`, sets *n to the length of the array. If
- * not `is_first`, *n is the required length: returns NULL if the array has another length. */
+/* Returns a copy of entry `child` of the metadata, which is an array whose elements have `size`
+ * bytes. If `is_first`, sets *n to the length of the array. If not `is_first`, *n is the required
+ * length, and the function returns NULL if the array has another length. */
 static gpointer
 dup_array (const Saved *saved, gsize child, gsize size, gboolean is_first, guint *n)
 {

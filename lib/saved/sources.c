@@ -81,9 +81,10 @@ get_age (const Stamp *stamp)
   return g_get_real_time () * 1000 - stamp->changed;
 }
 
-/* Opens a file. If the file changed less than RECENT ago, waits until its stamp is older, unless
- * the stamp is in the future. Without the wait, cleave_source_new() would leave out the stamp, so
- * that a second save could write other bytes than the first. */
+/* Opens a file, and sets `stamp` to the size and the time of last change of the file. Returns a
+ * file descriptor, or -1 on error. If the file changed less than RECENT ago, first waits until
+ * RECENT has passed; does not wait for a time in the future. Without the wait, cleave_source_new()
+ * would store no time, and a second save could write other bytes than the first save. */
 static int
 open_settled (const char *path, Stamp *stamp, GError **error)
 {
@@ -113,9 +114,11 @@ cleave_source_new (const char *path, GError **error)
   return sum == NULL ? NULL : g_variant_new ("(^aytxs)", path, stamp.size, stamp.changed, sum);
 }
 
-/* Checks one file. If `is_named`, the caller gave the path, and the function always reads the file.
- * If not, a file with the recorded size and time of last change counts as unchanged, and the
- * function does not read it. */
+/* Returns whether the file at `path` is unchanged; sets the error if not. If `is_named`, the user
+ * named the path, and the function compares the size and the checksum of the file. If not
+ * `is_named`, the function accepts a file with the recorded size and time of last change without
+ * reading the file.
+ */
 static gboolean
 check_source (GVariant *source, const char *path, gboolean is_named, GError **error)
 {

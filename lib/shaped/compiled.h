@@ -17,7 +17,8 @@ typedef struct
                                 * padded run yet */
 } CleaveCompiled;
 
-/* Splits a graph for the threads of the options, and compiles it. Takes ownership of the graph. */
+/* Splits a graph for the number of threads in `options`, and compiles the graph to a program. Takes
+ * ownership of the graph. Returns NULL on error. */
 CleaveCompiled *
 cleave_compiled_new (CleaveGraph *graph, const CleaveProgramOptions *options, GError **error);
 void cleave_compiled_free (gpointer compiled);

@@ -18,8 +18,8 @@ GPtrArray *cleave_dynamic_program_run_part (CleaveDynamicProgram *dynamic_progra
                                             CleaveOnnxDynamicStats *stats,
                                             GError **error);
 /* Adds to `names` and `values` the names and the tensors of the inputs of the model that are lists.
- * `inputs` has for each list a tensor with the number of its entries, then the entries. Fails if
- * tensors are left after the last list. */
+ * For each list, `inputs` has a tensor with the number of entries of the list, and then one tensor
+ * for each entry. Fails if tensors are left after the last list. */
 gboolean cleave_dynamic_program_add_lists (const CleaveOnnxDynamic *dynamic,
                                            CleaveTensor *const *inputs,
                                            guint n_inputs,

@@ -28,8 +28,8 @@ void cleave_programs_init (CleavePrograms *programs,
 void cleave_programs_clear (CleavePrograms *programs);
 
 /* Returns a program of the list that computes the outputs of `graph`, and whose inputs have at most
- * `max_elements` elements together. If several programs do, returns the program whose inputs have
- * the fewest elements; if none does, returns NULL. */
+ * `max_elements` elements together. If there are several such programs, returns the program whose
+ * inputs have the fewest elements. Returns NULL if there is no such program. */
 CleaveCompiled *cleave_programs_find (const CleavePrograms *programs,
                                       const CleaveGraph *graph,
                                       gint64 max_elements);

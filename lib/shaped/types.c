@@ -114,8 +114,9 @@ cleave_types_round_up (const GArray *types, const GArray *largest)
   return rounded;
 }
 
-/* Adds the shapes of the options that name no input of the model: such a shape names a free
- * dimension and gives the extent of this dimension. */
+/* Copies from `options` to `shapes` each shape whose name is not in `inputs`, the names of the
+ * inputs of the model. The name of such a shape is the name of a free dimension, and the shape is
+ * the extent of this dimension. */
 static void
 add_dimensions (GArray *shapes, const CleaveOnnxOptions *options, char *const *inputs)
 {

@@ -7,7 +7,8 @@
 
 #include <cleave/cleave-onnx.h>
 
-/* Return the types (CleaveTensorType) of the inputs of a graph, or of several tensors. */
+/* cleave_types_of_graph() returns the types (CleaveTensorType) of the inputs of a graph.
+ * cleave_types_of_tensors() returns the types of the given tensors. */
 GArray *cleave_types_of_graph (const CleaveGraph *graph);
 GArray *cleave_types_of_tensors (CleaveTensor *const *tensors, guint n_tensors);
 gboolean cleave_types_equal (const GArray *a, const GArray *b);

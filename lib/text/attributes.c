@@ -175,8 +175,8 @@ parse_field (
       return parse_element (attr, text, field, error);
     case CLEAVE_ATTR_TENSOR:
       return parse_tensor (reader, attr, text, field, error);
-    case CLEAVE_ATTR_TYPE: /* the type of an Input, which cleave_text_line_read() reads with the
-                            * types of results */
+    case CLEAVE_ATTR_TYPE: /* The type of an Input is not in the attributes: cleave_text_line_read()
+                            * reads it as the type of a result. */
     case CLEAVE_ATTR_END:
       break;
     }
