@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Bundles: a model as plain C99 for a small device. The weights are constants, one arena of an
- * exact size holds all activations, a run allocates nothing and cannot fail.
+/* Bundles: a model as plain C99 for a small device. The weights are constants. One arena of an
+ * exact size holds all activations. A run allocates nothing and cannot fail.
  *
  *   graph -> cleave_bundle_new() -> CleaveBundle -> cleave_bundle_write() -> C files
  *
- * cleave_bundle_new() plans: it groups nodes into segments, each a loop over rows, so that the
- * arena meets a limit. */
+ * cleave_bundle_new() groups the nodes into segments, so that the arena meets a limit. In the C
+ * files, each segment is a loop over rows. */
 
 #include <cleave/cleave-graph.h>
 
@@ -71,7 +71,7 @@ typedef enum {
  * CleaveBundleIoType:
  * @CLEAVE_BUNDLE_IO_OF_MODEL: the types of the model
  * @CLEAVE_BUNDLE_IO_INT8: int8. The caller quantizes inputs and dequantizes outputs; the bundle
- *   converts nothing. Its C header gives the scales and zero points.
+ *   converts nothing. The C header of the bundle gives the scales and zero points.
  * @CLEAVE_BUNDLE_IO_FLOAT: float32. The bundle quantizes inputs and dequantizes outputs
  *
  * The element types of the inputs and outputs of a bundle.
@@ -115,7 +115,8 @@ typedef struct
  * name
  * @max_memory: limit of the arena, in bytes; 0: the smallest arena that is found
  * @max_added_macs: limit of the multiply-accumulates that recomputed columns add, as a fraction of
- * the multiply-accumulates of the graph: 0.1 is 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: none
+ * the multiply-accumulates of the graph: 0.1 is 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: no added
+ * multiply-accumulates
  * @align: alignment of the arena and of each value in it, in bytes: 4, 8 or 16; 0: 4
  * @inputs: (array length=n_inputs): places of inputs; other inputs lie in the arena
  * @n_inputs: number of @inputs

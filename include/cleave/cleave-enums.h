@@ -3,7 +3,7 @@
 
 /* Registers each public enumeration as a GType, so that bindings of other languages, such as the
  * Python package, see names instead of numbers. The functions are generated from the headers
- * (lib/ir/enums.c.in). Programs in C do not need them. */
+ * (lib/ir/enums.c.in). Programs in C do not need these functions. */
 
 #include <cleave/cleave-types.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Error codes. A function fails with a GError in this domain for mistakes that a user can make; the
+/* Error codes. A function fails with a GError in this domain for mistakes that a user can make. The
  * message names the node or option, the expected value and the value found. Mistakes of the calling
  * program, such as NULL for a graph, are critical warnings of GLib instead. */
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /* Splits a whole graph so that its activations fit into a given number of bytes, at the lowest cost
- * in MACs or time. A CleaveFitPlan lists segments: runs of nodes that are computed strip by strip.
+ * in MACs or time. A CleaveFitPlan lists segments: consecutive nodes that run strip by strip.
  *
  *   cleave_fit_plan_new() searches -> cleave_fit_plan_get_totals() -> cleave_fit_plan_apply() */
 
@@ -32,9 +32,9 @@ typedef void (*CleaveFitFunc) (double part, gpointer data);
  * CleaveFitOptions:
  * @max_memory: largest size of the arena, in bytes; 0: as small as possible
  * @max_added_macs: MACs that halos and recomputed values may add, as a fraction of the MACs before
- * the split: 0.1 is 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: none
+ * the split: 0.1 is 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: no added MACs
  * @max_added_latency: time that the split may add, as a fraction of the estimated time before the
- * split; 0: no limit, %CLEAVE_NOTHING_ADDED: none
+ * split; 0: no limit, %CLEAVE_NOTHING_ADDED: no added time
  * @n_threads: number of threads that run the graph; 0 stands for 1
  * @exclude_inputs: do not include the inputs of the graph in the arena, because the caller stores
  * them in other memory
@@ -72,13 +72,13 @@ typedef struct
  * @n_strips: number of strips
  * @n_columns: number of tiles that each strip is cut into; 1: strips are not cut
  * @halo: halo policy between strips
- * @column_halo: halo policy between tiles of the same strip. If it differs from @halo, tiles run
- * column by column: all tiles of one column from the first strip to the last, then the tiles of the
- * next column
+ * @column_halo: halo policy between tiles of the same strip. If @column_halo differs from @halo,
+ * the tiles run column by column. All tiles of a column, from the first strip to the last strip,
+ * run before the tiles of the next column
  * @n_bytes: estimated number of live bytes while the segment runs
  * @added_macs: estimated number of MACs that halos add
  *
- * A run of nodes that is computed strip by strip.
+ * Consecutive nodes that run strip by strip.
  */
 typedef struct
 {
@@ -121,8 +121,9 @@ typedef struct
  * @n_pieces: number of segments that are split without a `Loop`, since a `Loop` is estimated to
  * need more memory
  * @n_whole: number of segments that are not split
- * @bytes_before: estimated bytes of the values of the unsplit graph in the runtime
- * @bytes_after: estimated bytes of the values of the split graph in the runtime
+ * @bytes_before: estimated bytes of memory that ONNX Runtime uses for the values of the unsplit
+ * graph
+ * @bytes_after: estimated bytes of memory that ONNX Runtime uses for the values of the split graph
  *
  * Results of a plan for ONNX Runtime, in addition to its [struct@Cleave.FitTotals].
  */

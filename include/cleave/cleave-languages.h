@@ -14,7 +14,7 @@ G_BEGIN_DECLS
  * @data: (closure): the data that was passed with the function
  *
  * Releases memory that the caller owns and that the library no longer needs. Any thread may call
- * it.
+ * the function.
  */
 typedef void (*CleaveReleaseFunc) (gpointer data);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Loads a model of any format that Cleave reads: ONNX, TensorFlow Lite, or a graph as text. An
- * identifier in the file marks a TensorFlow Lite model, and a file name that ends in .cleave marks
- * a text; any other file is read as ONNX. The command loads its argument this way. The result is
- * the graph that passes edit and programs run. */
+/* Loads a model of any format that Cleave reads: ONNX, TensorFlow Lite, or a graph as text. The
+ * loader recognizes a TensorFlow Lite model by an identifier in the file, and a text by a file name
+ * that ends in .cleave. The loader reads any other file as ONNX. The command loads its argument
+ * this way. The result is the graph that passes edit and programs run. */
 
 #include <cleave/cleave-onnx.h>
 

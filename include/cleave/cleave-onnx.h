@@ -63,8 +63,9 @@ typedef struct
  * @n_dims: number of @dims
  * @dynamic: whether nodes whose shapes depend on data form a dynamic part; if %FALSE, a node of
  * this kind is an error
- * @mapped: whether files of external data are mapped, so that a weight takes memory only after it
- * is read; if %FALSE, files of at most 2 GiB are read. No process may shorten a mapped file
+ * @mapped: whether the loader maps files of external data, so that a weight takes memory only after
+ * it is read. If %FALSE, the loader reads files of at most 2 GiB into memory, and maps only larger
+ * files. No process may shorten a mapped file
  *
  * Options for loading a model.
  */

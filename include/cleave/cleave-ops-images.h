@@ -145,8 +145,8 @@ typedef enum {
 
 /**
  * CleaveResizeNearest:
- * @CLEAVE_RESIZE_ROUND_PREFER_FLOOR: to the nearest, halves down
- * @CLEAVE_RESIZE_ROUND_PREFER_CEIL: to the nearest, halves up
+ * @CLEAVE_RESIZE_ROUND_PREFER_FLOOR: to the nearest integer; x.5 becomes x
+ * @CLEAVE_RESIZE_ROUND_PREFER_CEIL: to the nearest integer; x.5 becomes x + 1
  * @CLEAVE_RESIZE_FLOOR: down
  * @CLEAVE_RESIZE_CEIL: up
  *

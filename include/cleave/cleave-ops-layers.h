@@ -117,8 +117,8 @@ typedef struct
  * @storage_order: MaxPool: the order in which indices count elements: 0 for row-major, 1 for
  * column-major
  * @p: LpPool: the exponent, 2 by default
- * @whole: for a piece of a MaxPool with indices: extents of the whole value that X is a part of;
- * the indices count in the whole value. Empty if X is the whole value
+ * @whole: for a piece of a MaxPool with indices: extents of the whole value of which X is a part.
+ * The indices are positions in the whole value. Empty if X is the whole value
  * @begin: for a piece of a MaxPool with indices: for each dimension, the index of the first element
  * of X in the whole value
  *

@@ -97,7 +97,7 @@ CLEAVE_API gboolean cleave_pass_register (const char *name,
 CLEAVE_API gboolean cleave_pass_load (const char *path, GError **error);
 #ifndef __GI_SCANNER__
 /* A module that cleave_pass_load () loads defines this function, which registers the passes of the
- * module. The library does not define it. */
+ * module. The library itself does not define this function. */
 __attribute__ ((visibility ("default"))) gboolean cleave_register_passes (GError **error);
 #endif
 CLEAVE_API const char *cleave_pass_info_get_name (const CleavePassInfo *info);
@@ -142,7 +142,7 @@ typedef enum {
  *
  * Observes a pipeline while it runs.
  *
- * Returns: whether to continue
+ * Returns: %TRUE to continue; @event says what %FALSE means
  */
 typedef gboolean (*CleavePipelineObserver) (CleavePipelineEvent event,
                                             const char *pass,

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Programs: a graph is compiled once, tensors are bound to its inputs and outputs, and the program
- * runs any number of times. This header also has the views of a program that need no run: its
- * memory over time, and estimates of memory and time.
+ * runs any number of times. This header also has functions that need no run: they return the memory
+ * of a program over time, and estimates of memory and time.
  *
  *   graph -> cleave_program_new() -> cleave_program_bind() -> cleave_program_run() ... */
 
@@ -39,7 +39,8 @@ typedef struct
   gboolean share;
 } CleaveProgramOptions;
 
-/* How memory is counted, as text for reports. cleave_program_get_stats() explains it. */
+/* The rules by which Cleave counts memory, as text for reports. cleave_program_get_stats() explains
+ * it. */
 #define CLEAVE_MEMORY_CONVENTION                                                                   \
   "live activations of the schedule, inputs and outputs of the graph included, weights apart, "    \
   "element-wise and depthwise in place, slices and assembled parts as views"

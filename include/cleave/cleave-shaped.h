@@ -8,7 +8,8 @@
  *   path, largest shapes -> cleave_shaped_program_new() -> cleave_shaped_program_run() ...
  *
  * In the dynamic part of a model, each run decides the shapes. A dynamic program compiles a program
- * when a node first gets a shape, and keeps the program for later runs.
+ * for expensive nodes when the operands of these nodes first get new shapes, and keeps the program
+ * for later runs.
  *
  *   dynamic part -> cleave_dynamic_program_new() -> cleave_dynamic_program_run() ... */
 

@@ -22,9 +22,9 @@ G_BEGIN_DECLS
 
 /* There are five kinds of tiling: by number of chunks, by one chunk size, by a list of chunk sizes,
  * by weights, and by explicit ranges. `dims` lists dimensions of result 0, separated by commas. A
- * dimension is an index, which counts from the end if it is negative, or a letter of the layout of
- * the op or of its operand: "H,W" or "2,-1". The chunks of the first dimension listed are outermost
- * in the order of chunks. */
+ * dimension is an index or a letter, such as "H,W" or "2,-1". A negative index counts from the end.
+ * A letter is a letter in the layout of the op or of the op's operand. The chunks of the first
+ * dimension listed are outermost in the order of chunks. */
 
 /**
  * CleaveTiling:
@@ -122,8 +122,8 @@ typedef void (*CleaveSearchFunc) (gint64 done, gint64 budget, gpointer data);
  * limit
  * @max_schedule_memory: largest peak, in bytes, of the whole graph if it runs depth first; 0: no
  * limit
- * @max_added_macs: MACs that halos may add, as a fraction of the MACs before the split: 0.1 is
- * 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: none
+ * @max_added_macs: MACs that halos may add, as a fraction of the MACs before the split: 0.1 is 10
+ * %; 0: no limit, %CLEAVE_NOTHING_ADDED: no added MACs
  * @max_pieces: largest number of pieces of a node; 0: no limit
  * @predicate: (nullable): judges the plan of each node, after all limits
  * @data: passed to @predicate
@@ -312,7 +312,7 @@ cleave_split_report_get_totals (const CleaveSplitReport *report);
  * @CLEAVE_HALO_CARRY: the strips of a band run one after the other, and each strip reads the
  * overlap that earlier strips computed
  * @CLEAVE_HALO_EXCHANGE: as %CLEAVE_HALO_CARRY; in addition, neighboring bands run towards or away
- * from each other, and each band computes half of the overlap between the two bands
+ * from each other. Each of the two bands computes half of the overlap between the bands
  * @CLEAVE_HALO_CARRY_NARROW: as %CLEAVE_HALO_CARRY, except for results with at least 1.5 times the
  * elements of their operands. Strips recompute the overlap of these results; only tiles of the same
  * strip read the overlap from earlier tiles
@@ -330,7 +330,8 @@ typedef enum {
  * CleaveSplitRequest:
  * @node: the node
  * @tiling: (nullable): the tiling; %NULL to search for a tiling that meets the constraint
- * @constraint: (nullable): the constraint; %NULL for none, which a search does not allow
+ * @constraint: (nullable): the constraint; %NULL: no constraint, which is an error if @tiling is
+ * %NULL
  *
  * A node to split, and its tiling.
  */

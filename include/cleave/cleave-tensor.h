@@ -2,8 +2,8 @@
 #pragma once
 
 /* Tensors: the values of constants, and the memory that is bound to the inputs and outputs of a
- * program. A tensor is reference-counted. It owns its elements, shares bytes (for example, of a
- * mapped file), or is a slice of another tensor. */
+ * program. A tensor is reference-counted. A tensor owns its elements, shares bytes (for example, of
+ * a mapped file), or is a slice of another tensor. */
 
 #include <cleave/cleave-types.h>
 

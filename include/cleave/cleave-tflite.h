@@ -210,7 +210,7 @@ typedef struct
  * @nms_iou_threshold: largest intersection over union of two detections
  * @scales: divisors of y, x, height and width of the encodings
  *
- * Attributes of TfliteDetections. There is no default.
+ * Attributes of TfliteDetections. The attributes have no defaults.
  */
 typedef struct
 {

@@ -144,7 +144,7 @@ typedef struct
 #define CLEAVE_TYPE(element, ...) ((CleaveTensorType){ element, CLEAVE_SHAPE (__VA_ARGS__) })
 #define CLEAVE_SCALAR(element) ((CleaveTensorType){ element, { 0, { 0 } } })
 
-#ifndef __GI_SCANNER__ /* g-ir-scanner cannot parse a loop */
+#ifndef __GI_SCANNER__ /* g-ir-scanner cannot parse the loop in the function below */
 /* Returns the range with the given bounds: begin and end of dimension 0, begin and end of dimension
  * 1, and so on. */
 static inline CleaveRange

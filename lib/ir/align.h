@@ -14,7 +14,8 @@ cleave_align_up (gint64 n_bytes, gint64 to)
   return (n_bytes + to - 1) / to * to;
 }
 
-/* Returns a / b, rounded up; a is 0 or more, b is positive. a + b may exceed 64 bits. */
+/* Returns a / b, rounded up; a is 0 or more, b is positive. The result is also correct if a + b
+ * exceeds 64 bits. */
 static inline gint64
 cleave_ceil_div (gint64 a, gint64 b)
 {

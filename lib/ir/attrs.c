@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Functions for the attribute struct of any op, by the op's attribute table (CleaveAttr): defaults,
- * copies, equality, hash. Only attrs*.c and the ONNX importer and exporter, which translate
- * attributes, switch over the kinds of attributes. */
+ * copies, equality, hash. The ONNX importer and exporter translate attributes. Apart from them,
+ * only attrs*.c switch over the kinds of attributes. */
 
 #include "attrs.h"
 

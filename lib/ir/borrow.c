@@ -20,7 +20,7 @@
  * elements.
  *
  * Fails as [ctor@Cleave.Tensor.new] does, and with %CLEAVE_ERROR_OPTION if the memory is not
- * aligned for the element type; @release is then not called.
+ * aligned for the element type. On failure, the function does not call @release.
  *
  * Returns: (transfer full) (nullable): the tensor
  *

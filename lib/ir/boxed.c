@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Boxed types for bindings of other languages: how to copy and free values, and references to
- * nodes, operands and results, which the graph owns. */
+/* Boxed types for bindings of other languages: functions that copy and free values, and references
+ * to nodes, operands and results of a graph. */
 
 #include "boxed.h"
 

@@ -183,8 +183,9 @@ refuse_shape (const CleaveCall *call,
   return cleave_refuse (why, "%s would have rank %u, not %u", name, got->rank, want->rank);
 }
 
-/* Makes check 3 (the op's `narrow` is check 2): `infer` must give result 0 the shape of the chunk,
- * and each further result the shape of the range that the chunk computes of it. */
+/* Makes check 3 (the op's `narrow` is check 2): `infer` must give result 0 the shape of the chunk.
+ * A piece also computes a range of each further result: `infer` must give the result the shape of
+ * this range. */
 static gboolean
 infer_results (CleaveChunk *chunk, const CleaveCall *call, GString *why)
 {

@@ -134,9 +134,9 @@ fill_on (char *to, gint64 n, gint64 n_bytes)
 #define EVENS_4 0, 2, 4, 6
 #define EVENS_2 0, 2
 /* Copies every second element, a vector at a time, and returns the number of elements copied. The
- * loads also read the elements between the copied ones, which are then dropped. Another thread may
- * be writing the dropped elements, which changes no result. So the thread sanitizer is off for this
- * function. */
+ * loads also read the elements between the copied elements, and the function drops them. Another
+ * thread may be writing the dropped elements, which changes no result. So the thread sanitizer is
+ * off for this function. */
 #define DEFINE_EACH_SECOND(type, N)                                                                \
   __attribute__ ((no_sanitize ("thread"))) static gint64                                           \
   each_second_##type (char *to, const char *from, gint64 n)                                        \
@@ -192,9 +192,9 @@ copy_line (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 
     COPY_LINE (guint8)
 }
 
-/* If the innermost loop has less than 8 iterations and the loop around it has more, lines run along
- * that outer loop. Such a line has at most LINE_PART iterations, so that its cache lines are still
- * in the cache for the next line. */
+/* If the innermost loop has less than 8 iterations, and fewer iterations than the loop around it,
+ * the function copies lines along the outer loop. A line then has at most LINE_PART iterations, so
+ * that its cache lines are still in the cache for the next line. */
 #define LINE_PART 512
 
 static void

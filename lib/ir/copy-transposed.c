@@ -4,7 +4,8 @@
  * 16 bytes by 16 bytes are transposed in registers. There are four cases, by the number of bytes n
  * of the inner loop and m of the outer loop:
  *
- *   n, m >= 16   square    block by block; large ones through a buffer, past the cache
+ *   n, m >= 16   square    block by block; large values through a buffer, with stores that bypass
+ *                          the cache
  *   n < 16       weave     `to` has no gaps: interleaves a few long runs, such as planar RGB to RGB
  *                narrow    `to` has gaps: transposes blocks and stores their first n bytes
  *   m < 16       unweave   `from` has no gaps: deinterleaves, such as RGB to planar RGB
@@ -54,8 +55,8 @@ can_prefetch (gint64 from_step, gint64 side)
   return 4096 / alike * 8 >= 3 * side;
 }
 
-/* Prefetches the next square. The hardware prefetcher does not find its rows, which are far apart.
- * This raises NCHW to NHWC of 96 x 56 x 56 from 37 to 56 GB/s. */
+/* Prefetches the next square. The hardware prefetcher does not find the rows of a square, since
+ * these rows are far apart. The prefetch raises NCHW to NHWC of 96 x 56 x 56 from 37 to 56 GB/s. */
 static inline void
 prefetch_next (const char *from,
                gint64 from_step,
@@ -96,8 +97,9 @@ copy_partial (char *to, const char *from, gint64 n)
 #define DEFINE_TURN(type, N)                                                                       \
   typedef type Row_##type __attribute__ ((vector_size (VECTOR)));                                  \
                                                                                                    \
-  /* Interleaves n rows: afterwards, the rows hold element 0 of each row, element 1 of each row, … \
-   * Each of log2 n steps interleaves row i with row i + n/2.  If n is N, this transposes. */      \
+  /* Interleaves n rows: afterwards, the rows hold element 0 of each row, then element 1 of each   \
+   * row, and so on.  Each of log2 n steps interleaves row i with row i + n/2.  If n is N, the     \
+   * function transposes the rows. */                                                              \
   static INLINED                                                                                   \
   mix_##type (Row_##type *rows, const guint n)                                                     \
   {                                                                                                \
@@ -115,7 +117,8 @@ copy_partial (char *to, const char *from, gint64 n)
       }                                                                                            \
   }                                                                                                \
                                                                                                    \
-  /* The inverse of mix; unused for the largest element size. */                                   \
+  /* Deinterleaves n rows: the inverse of mix.  No caller needs this function for elements of 8    \
+   * bytes. */                                                                                     \
   G_GNUC_UNUSED static INLINED                                                                     \
   part_##type (Row_##type *rows, const guint n)                                                    \
   {                                                                                                \
@@ -148,8 +151,8 @@ copy_partial (char *to, const char *from, gint64 n)
         memcpy (to + i * to_step, &rows[i], VECTOR);                                               \
   }                                                                                                \
                                                                                                    \
-  /* Transposes n runs of m elements, both at least N, in squares of a cache line each.  The last  \
-   * blocks overlap earlier blocks. */                                                             \
+  /* Transposes n runs of m elements, in squares of one cache line by one cache line.  n and m are \
+   * at least N.  The last blocks overlap earlier blocks. */                                       \
   static void                                                                                      \
   transpose_square_##type (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 n,      \
                       gint64 m)                                                                    \
@@ -360,7 +363,8 @@ DEFINE_NARROW (guint32, 4)
  */
 #define TILE 64
 
-/* Prefetches the next tile. The hardware prefetcher does not find its runs, which are too short. */
+/* Prefetches the next tile. The hardware prefetcher does not find the runs of a tile, since these
+ * runs are too short. */
 static inline void
 prefetch_tile (const char *from, gint64 from_step, gint64 n, gint64 n_bytes)
 {

@@ -12,8 +12,8 @@
  * of the present second innermost loop. */
 #define MUCH_LONGER 4
 
-/* Returns the index of the loop that forms a transposition together with the innermost loop, or the
- * index of the innermost loop if there is no such loop. */
+/* Returns the index of the loop that forms a transposition together with the innermost loop. If
+ * there is no such loop, returns the index of the innermost loop. */
 static guint
 find_transposed (const CleaveCopyLoops *loops)
 {
@@ -25,8 +25,9 @@ find_transposed (const CleaveCopyLoops *loops)
   return inner;
 }
 
-/* Makes the longest outer loop the second innermost if it is MUCH_LONGER times longer. One call
- * runs all iterations of the two innermost loops, so long innermost loops save calls. */
+/* Makes the longest outer loop the second innermost loop if it has at least MUCH_LONGER times the
+ * iterations of the present second innermost loop. One call runs all iterations of the two
+ * innermost loops, so long innermost loops save calls. */
 static void
 lengthen_outer (CleaveCopyLoops *loops)
 {

@@ -125,8 +125,8 @@ is_grid (const CleaveRange *ranges, guint n_ranges, const CleaveRange *whole)
  * overlap any of the ranges
  *
  * Checks that every element of @whole is in at least one range. If the ranges are a grid, this
- * takes O(n log n). Otherwise the ranges are subtracted from @whole one by one, in O(n) for each
- * part of @whole that is left.
+ * takes O(n log n). For ranges that are no grid, the function subtracts the ranges from @whole one
+ * by one, in O(n) for each part of @whole that is left.
  *
  * Returns: whether the ranges cover @whole
  *

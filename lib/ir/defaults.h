@@ -2,15 +2,15 @@
 #pragma once
 
 /* Inputs that have a default value in the model's file (an initializer with the name of an input).
- * The importer lists them (lib/onnx/import/inputs.c), and the exporter writes them as inputs again.
- * Passes that compute with constants, such as fold-constants, must take them from
- * cleave_node_get_final_constant(). defaults.c says why. */
+ * The importer lists these inputs (lib/onnx/import/inputs.c), and the exporter writes them as
+ * inputs again. A pass that computes with constants, such as fold-constants, must take each
+ * constant from cleave_node_get_final_constant(). defaults.c says why. */
 
 #include <cleave/cleave-graph.h>
 
 typedef enum {
   CLEAVE_DEFAULT_OPEN,  /* a caller of a written file may replace the value */
-  CLEAVE_DEFAULT_FIXED, /* the value decided a shape or an attribute */
+  CLEAVE_DEFAULT_FIXED, /* the value decided a shape or an attribute, so no caller may replace it */
   CLEAVE_DEFAULT_GIVEN, /* the user gave another value for the input */
 } CleaveDefaultState;
 
@@ -27,11 +27,11 @@ void cleave_default_clear (gpointer entry);
 /* Sets the default values (CleaveDefault) of a graph and takes ownership of the array. The array
  * must not change afterwards, since copies of the graph share it. */
 void cleave_graph_set_defaults (CleaveGraph *graph, GArray *defaults);
-/* Copies default values from the graph `from` to `to`, which is a part of this graph: the default
- * values that constants of `to` use. */
+/* Copies default values from the graph `from` to the graph `to`, which has a part of the nodes of
+ * `from`. Copies only the default values that constants of `to` use. */
 void cleave_graph_copy_used_defaults (CleaveGraph *to, const CleaveGraph *from);
 /* Returns the name of the input whose open default value is `tensor` or, if `tensor` is a slice,
- * its base. NULL if there is no such input. */
+ * the base of `tensor`. Returns NULL if there is no such input. */
 const char *cleave_graph_find_default (const CleaveGraph *graph, CleaveTensor *tensor);
 /* Returns the value of a constant, or NULL if the node is no constant or if a caller of a written
  * file may replace the value. A rewrite that computes with a value must get the value from this

@@ -31,10 +31,11 @@ typedef enum {
  * elements, two per byte, the first one in the low half; NULL: there is none. Call this function
  * before another function can see the tensor. */
 void cleave_tensor_set_bits (CleaveTensor *tensor, CleaveBits bits, CleaveTensor *packed);
-/* Returns the number of bits that each element needs. CLEAVE_BITS_8 for a slice, and for a tensor
- * that is not deferred. */
+/* Returns the number of bits that each element needs. Returns CLEAVE_BITS_8 for a slice, and for a
+ * tensor that is not deferred. */
 CleaveBits cleave_tensor_get_bits (const CleaveTensor *tensor);
-/* Returns the elements of a tensor that need 4 bits, two per byte. */
+/* Returns the elements of `tensor`, two per byte, as a tensor of bytes. The elements of `tensor`
+ * must need 4 bits. */
 CleaveTensor *cleave_tensor_dup_packed (const CleaveTensor *tensor);
 /* Returns a tensor of another shape that shares the elements of a deferred tensor, and computes
  * none of them. NULL if `tensor` is not deferred. */

@@ -36,8 +36,7 @@ clip (const CleaveSpan *span, gint64 extent)
   return (CleaveSpan){ begin, CLAMP (span->end, begin, extent) };
 }
 
-/* Maps a chunk to the slice of an operand. Only this function and the functions below it apply
- * maps. */
+/* Maps a chunk to the slice of an operand. Only the functions of this file apply maps. */
 CleaveSlice
 cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand)
 {

@@ -2,7 +2,7 @@
 #pragma once
 
 /* Sets a GError and returns the failure value in one expression: return cleave_fail (error, …).
- * Every function of the library that can fail uses it, for mistakes that a user can make. The
+ * Every function of the library reports the mistakes of a user with the functions below. The
  * message names the node or option, the value found and the value expected. */
 
 #include <cleave/cleave-error.h>

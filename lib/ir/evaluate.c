@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Evaluates one node with constant operands. If possible, the results share the bytes of operand 0;
- * otherwise the reference kernel computes them. */
+/* Evaluates one node with constant operands. If possible, the results share the bytes of operand 0.
+ * If not, the reference kernel computes the results. */
 
 #include "evaluate.h"
 
@@ -16,8 +16,8 @@
 
 /* The functions below make results that share the bytes of operand 0. */
 
-/* Returns whether a result of a VIEW op is a range of operand 0, with its dimensions in the same
- * order, and sets `range` to it. */
+/* Returns whether result number `result` of a VIEW op is a range of operand 0, with the dimensions
+ * of operand 0 in the same order. If so, sets `range` to this range. */
 static gboolean
 find_box (const CleaveCall *call, guint result, CleaveRange *range)
 {
@@ -105,9 +105,9 @@ view_operand (const CleaveCall *call, CleaveTensor *const *operands, guint opera
                                    : (CleaveView){ .type = call->operands[operand] };
 }
 
-/* Allocates all results and computes them with the reference kernel. If all results are empty, does
- * not call the kernel: an empty tensor can have one extent of 0 and others of any size, over which
- * a kernel would loop. */
+/* Allocates all results and computes them with the reference kernel. Does not call the kernel if
+ * all results are empty: if one extent of a tensor is 0, another extent can be huge, and a kernel
+ * would loop over it. */
 static gboolean
 compute (const CleaveCall *call, CleaveTensor *const *operands, GPtrArray *results, GError **error)
 {
@@ -161,8 +161,8 @@ cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands
   return shares_all (call, operands) ? 0 : cleave_call_work (call);
 }
 
-/* Returns whether the node only slices operand 0. The results then share the tensor of operand 0,
- * so they stay valid if operand 0 is a default value and a caller replaces it. */
+/* Returns whether the node only slices operand 0. The results of such a node share the tensor of
+ * operand 0. So the results stay valid if operand 0 is a default value that a caller replaces. */
 static gboolean
 is_cut (const CleaveNode *node)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Constant folding of one node: whether a node can be evaluated, whether that saves memory, the
- * values of its results, and the work. The importer (lib/onnx/import/fold.c) and the pass
- * fold-constants replace a node by a Constant if it can be evaluated, if that saves memory, and if
- * a budget has enough work left. A program evaluates fixed nodes when it is made
- * (lib/runtime/constants.c). */
+/* Constant folding of one node: decides whether a node can be evaluated and whether evaluation
+ * saves memory, computes the values of the results, and estimates the work. The importer
+ * (lib/onnx/import/fold.c) and the pass fold-constants replace a node by a Constant. A node is
+ * replaced if it can be evaluated, if the Constant saves memory, and if a budget has enough work
+ * left. A program evaluates fixed nodes when it is made (lib/runtime/constants.c). */
 
 #include "op.h"
 
@@ -23,17 +23,16 @@ gboolean cleave_evaluate_can (const CleaveNode *node);
  * have at most 1 KiB, or if they are views. FALSE for ops that decode stored weights, such as
  * DequantizeLinear. */
 gboolean cleave_evaluate_saves (const CleaveCall *call, gint64 freed);
-/* Computes the results of a node for which cleave_evaluate_can() returns TRUE. The results share
- * the bytes of operand 0 if they are slices or reshapes of it; otherwise the reference kernel
- * computes them. Returns an array of CleaveTensor (transfer full), or NULL and the error if there
- * is no memory. */
+/* Computes the results of a node for which cleave_evaluate_can() returns TRUE. Results that are
+ * slices or reshapes of operand 0 share its bytes. The reference kernel computes all other results.
+ * Returns an array of CleaveTensor (transfer full), or NULL and the error if there is no memory. */
 GPtrArray *cleave_evaluate (const CleaveNode *node, GError **error);
-/* Returns the estimated work of cleave_evaluate() in steps; 0 if all results are slices or reshapes
- * of operand 0, which need no computation. */
+/* Returns the estimated work of cleave_evaluate() in steps. Returns 0 if all results are slices or
+ * reshapes of operand 0, since such results need no computation. */
 double cleave_evaluate_work (const CleaveNode *node);
-/* Do the same as cleave_evaluate() and cleave_evaluate_work() for a call instead of a node. The
- * attributes of the call are in normal form, and its result types are known. `operands` has NULL
- * for an absent operand, and for an operand if the op reads only its type. */
+/* Return the results of cleave_evaluate() and cleave_evaluate_work() for a call instead of a node.
+ * The attributes of the call are in normal form, and its result types are known. `operands` has
+ * NULL for an absent operand, and for an operand if the op reads only its type. */
 GPtrArray *
 cleave_evaluate_call (const CleaveCall *call, CleaveTensor *const *operands, GError **error);
 double cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands);

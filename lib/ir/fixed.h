@@ -2,15 +2,15 @@
 #pragma once
 
 /* Walks and copies fixed nodes: nodes whose results depend on constants alone
- * (cleave_node_is_fixed()). A program computes them once, when it is made
- * (lib/runtime/constants.c), and the graph of each rank gets a copy of the fixed nodes that it
+ * (cleave_node_is_fixed()). cleave_program_new() computes these nodes once
+ * (lib/runtime/constants.c). The graph of each rank gets a copy of the fixed nodes that the rank
  * needs (passes/ranks/build.c). */
 
 #include "graph-private.h"
 
-/* cleave_fixed_walk() calls `visit` for a fixed node and all nodes that it depends on, producers
- * before consumers. Skips nodes for which `is_seen` returns TRUE. Stops and returns FALSE as soon
- * as a call of `visit` returns FALSE. */
+/* Callbacks of cleave_fixed_walk(), which calls `visit` for a fixed node and for all nodes that the
+ * node depends on, producers before consumers. Skips nodes for which `is_seen` returns TRUE. Stops
+ * and returns FALSE as soon as a call of `visit` returns FALSE. */
 typedef gboolean (*CleaveFixedSeen) (CleaveNode *node, gpointer data);
 typedef gboolean (*CleaveFixedVisit) (CleaveNode *node, gpointer data);
 gboolean cleave_fixed_walk (CleaveNode *node,

@@ -207,7 +207,7 @@ cleave_graph_get_output_name (const CleaveGraph *graph, guint index)
  * @error: return location for a [struct@GLib.Error]
  *
  * Sorts the nodes topologically: each node comes after the nodes whose results it reads. If several
- * nodes could be next, takes the node that was built first.
+ * nodes could come next, the node that was built first comes next.
  *
  * Fails with %CLEAVE_ERROR_CYCLE, naming the nodes of a cycle.
  *

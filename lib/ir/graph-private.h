@@ -2,7 +2,7 @@
 #pragma once
 
 /* The structs of a graph, for the library and its passes. Only graph.c and node.c change the links
- * between the structs; passes and planners follow them. Programs use the functions of
+ * between the structs. Passes and planners only read the links. Programs use the functions of
  * cleave-graph.h instead.
  *
  *   graph: first -> node <-> node <-> node <- last       in the order of building
@@ -39,7 +39,8 @@ struct _CleaveNode
   CleaveGraph *graph; /* NULL if the node was removed from its graph but is still referenced */
   CleaveGraph *owner; /* the graph that has or had the node; a reference to the node holds a
                        * reference to this graph */
-  gint n_holds;       /* number of references to the node, atomic; the graph has one of them */
+  gint n_holds; /* number of references to the node, atomic; one of the references belongs to the
+                   graph */
   CleaveNode *prev, *next;
   const CleaveOp *op;
   char *name;
@@ -47,8 +48,7 @@ struct _CleaveNode
   guint n_operands, n_results;
   guint n_variable; /* number of operands that depend on more than constants */
   guint id; /* index for arrays of graph->n_ids entries. Larger than the id of each node built
-             * before. Removing a node or arranging the graph may change ids; reading the graph does
-             * not */
+               before. cleave_graph_remove() and cleave_graph_arrange() may change ids */
   CleaveOperand *operands; /* array of n_operands operands, in the node's block of memory */
   CleaveResult *results;
 };

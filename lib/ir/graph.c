@@ -145,8 +145,7 @@ cleave_graph_free_name (CleaveSlab *slab, char *name)
 }
 
 /* Returns a name that no node and no value of the graph has: `base`, or `base_1`, `base_2` … The
- * graph remembers the last number of each base, so a node whose base is taken often does not cost a
- * search. */
+ * graph remembers the last number of each base, so the next name needs no search. */
 char *
 cleave_graph_unique_name (CleaveGraph *graph, const char *base)
 {
@@ -417,8 +416,9 @@ cleave_graph_add_output (CleaveGraph *graph, const char *name, CleaveResult *val
   return TRUE;
 }
 
-/* Renumbers the nodes if less than half of the ids are in use, so that arrays indexed by id stay
- * proportional to the number of nodes. The amortized cost for each removed node is constant. */
+/* Renumbers the nodes if less than half of the ids are in use. So the size of an array that is
+ * indexed by id stays proportional to the number of nodes. The amortized cost for each removed node
+ * is constant. */
 static void
 close_gaps (CleaveGraph *graph)
 {

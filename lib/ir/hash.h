@@ -8,7 +8,7 @@
 #include <glib.h>
 
 /* Returns the hash of a guint64 that packs two guint. g_int64_hash() of GLib 2.74 reads only the
- * lower half, so that all pairs with the same lower half collide. */
+ * lower 32 bits, so all pairs with the same lower number would collide. */
 static inline guint
 cleave_hash_pair (gconstpointer key)
 {

@@ -2,11 +2,11 @@
 #pragma once
 
 /* Joins: ops such as Concat and Assemble. Each operand of a join fills a range of the result.
- * lib/memory reads these ranges to place the parts of a join in its buffer, and lib/dot writes them
- * into drawings.
+ * lib/memory reads these ranges to place the parts of a join in the buffer of the join. lib/dot
+ * writes the ranges into drawings.
  *
  *   Assemble (a [1, 8, 8, 16], b [1, 8, 8, 16])   range of b: [0, 1) x [0, 8) x [8, 16) x [0, 16)
- */
+ * */
 
 #include "op.h"
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /* The positions and names of the dimensions of image-like values. For an op whose attributes have a
- * layout (NCHW or NHWC), the functions return the index of N, C, H and W; cleave_call_dims() of
- * op.h calls them for operand 0. */
+ * layout (NCHW or NHWC), the functions return the indices of N, C, H and W. cleave_call_dims() of
+ * op.h returns the indices for operand 0. */
 
 #include <cleave/cleave-ops.h>
 
@@ -24,7 +24,7 @@ cleave_layout_dims (CleaveLayout layout, guint rank)
 }
 
 /* Returns the dimension names as a string: "NCHW" or "NHWC" for rank 4, "NCW" for rank 3, "NCDHW"
- * for rank 5. NULL for a rank of less than 2 or more than 5. */
+ * for rank 5. Returns NULL for a rank of less than 2 or more than 5. */
 const char *cleave_layout_letters (CleaveLayout layout, guint rank);
 /* The names of CleaveLayout, for attribute tables; ends with NULL. */
 extern const char *const cleave_layout_names[];

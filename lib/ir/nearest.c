@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Suggests the nearest name for a misspelled name, and finds the node that a user named. Names are
- * near if their edit distance is small. */
+/* Suggests the nearest name for a misspelled name, and finds the node that a user named. A name is
+ * near another name if get_most() allows the edit distance of the two names. */
 
 #include <cleave/cleave-languages.h>
 
@@ -125,7 +125,7 @@ cleave_graph_find_nearest_name (const CleaveGraph *graph, const char *name)
 #define MAX_LISTED 5
 
 /* Returns a list for a message: the first results of the nodes whose name in the model's file is
- * `name`. Returns NULL if the graph has fewer than two of them. */
+ * `name`. Returns NULL if the graph has fewer than two of these nodes. */
 static char *
 list_nodes (const CleaveGraph *graph, const char *name)
 {

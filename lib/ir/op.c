@@ -182,9 +182,8 @@ cleave_call_slice (const CleaveCall *call, guint operand, const CleaveRange *chu
   return cleave_slice_map (map, chunk, &call->operands[operand].shape);
 }
 
-/* Returns whether strides can express the result as a view. A dimension of operand 0 must have
- * extent 1, or correspond to a dimension of the result, element by element or with a positive
- * step. */
+/* Returns whether strides can express the result as a view. Each dimension of operand 0 must have
+ * extent 1, or correspond to a dimension of the result with a step of at least 1. */
 static gboolean
 is_by_strides (const CleaveCall *call)
 {
@@ -241,8 +240,8 @@ count_elements (const CleaveShape *shape)
   return n;
 }
 
-/* Returns how many elements of an operand one element of result 0 needs. An op without maps may
- * need all elements. */
+/* Returns the number of elements of an operand that one element of result 0 needs. Returns the
+ * number of all elements of the operand if the op has no maps. */
 static double
 count_read (const CleaveCall *call, guint operand)
 {

@@ -69,8 +69,8 @@ typedef struct
   CleaveAttrFlags flags;
 } CleaveAttr;
 
-/* A node has at most this many results. A hostile file could otherwise ask for more results than
- * fit into memory. */
+/* A node has at most this many results. Without this limit, a hostile file could ask for more
+ * results than fit into memory. */
 #define CLEAVE_MAX_RESULTS (1 << 20)
 
 /* Remembers where one operand of a Concat begins in the result. The begin of operand i + 1 follows
@@ -146,7 +146,7 @@ typedef enum {
 } CleaveOpFlags;
 
 /* Families of fast kernels: the code that the runtime chooses for a node. If a family cannot
- * compute a node, the reference kernel does. */
+ * compute a node, the reference kernel computes the node. */
 typedef enum {
   CLEAVE_KERNEL_REFERENCE,
   CLEAVE_KERNEL_CONV,
@@ -199,8 +199,8 @@ typedef enum {
 #define CLEAVE_MAX_TAKEN 3
 #define CLEAVE_MAX_AHEAD 2
 
-/* How to cut an op into chunks that depend on each other, such as an LSTM along time: each chunk
- * continues from the state of the chunk before it.
+/* Describes how to cut an op into chunks that depend on each other, such as an LSTM along time.
+ * Each chunk continues from the state of the chunk before it.
  *
  *   X [0, 5) -> LSTM -> Y [0, 5)
  *                |  Y_h, Y_c become initial_h, initial_c
@@ -212,10 +212,10 @@ typedef struct
   guint takes[CLEAVE_MAX_TAKEN]; /* takes[r]: index of the operand of the next chunk that reads
                                   * result r of this chunk */
   /* The op that computes the part of the work that does not depend on the state, such as the
-   * product of X and W. A node of this op can run earlier, on another thread. It has the attributes
-   * of the recurrent node, and reads operand 0 and the `ahead_operands` of the recurrent node. The
-   * recurrent node then reads the result of the new node as operand 0, and loses the first of its
-   * `ahead_operands`. NULL: there is no such op. */
+   * product of X and W. A node of this op can run earlier, on another thread. The new node has the
+   * attributes of the recurrent node, and reads operand 0 and the `ahead_operands` of the recurrent
+   * node. The recurrent node then reads the result of the new node as operand 0, and loses the
+   * first of its `ahead_operands`. NULL: there is no such op. */
   const CleaveOp *ahead;
   guint ahead_operands[CLEAVE_MAX_AHEAD];
 } CleaveSequence;
@@ -274,9 +274,9 @@ struct _CleaveOp
   CleaveKernel (*kernel) (const CleaveCall *call);
   /* The reference kernel, which defines the op: fast kernels compute the same bits. */
   void (*compute) (const CleaveCall *call, const CleaveView *operands, const CleaveView *results);
-  /* Returns the first ONNX opset that allows the types and attributes of the call, if that opset is
-   * later than 17, else 0. The types of results may be unknown, and the attributes may be as in a
-   * file, not in normal form. NULL: 0. */
+  /* Returns the first ONNX opset that allows the types and attributes of the call; 0 if that opset
+   * is 17 or earlier. The types of results may be unknown, and the attributes may be as in a file,
+   * not in normal form. NULL: 0. */
   guint (*since) (const CleaveCall *call);
 };
 
@@ -321,7 +321,8 @@ cleave_ints_contain (const CleaveInts *ints, gint64 value)
 
 /* Appends a reason to `why`, unless `why` is NULL, and returns FALSE. */
 gboolean cleave_refuse (GString *why, const char *format, ...) G_GNUC_PRINTF (2, 3);
-/* A set of element types is a bit mask. cleave_call_check_element() tests an operand's type. */
+/* The bit of an element type in a set of element types, which is a bit mask.
+ * cleave_call_check_element() checks that the type of an operand is in the set `elements`. */
 #define CLEAVE_ELEMENT_BIT(element) (1u << (element))
 #define CLEAVE_ELEMENTS_FLOAT                                                                      \
   (CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT32) | CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT64) |                     \
@@ -332,8 +333,8 @@ cleave_call_check_element (const CleaveCall *call, guint operand, guint elements
 gboolean cleave_call_check_same_element (const CleaveCall *call, guint a, guint b, GError **error);
 gboolean cleave_call_check_rank (
     const CleaveCall *call, guint operand, guint min, guint max, GError **error);
-/* Sets `both` to the shape of two broadcast operands (numpy's rule). Returns FALSE if they do not
- * match. cleave_maps_broadcast() sets the maps of one broadcast operand. */
+/* Sets `both` to the shape of two broadcast operands (numpy's rule). Returns FALSE if the shapes do
+ * not match. cleave_maps_broadcast() sets the maps of one broadcast operand. */
 gboolean cleave_shape_broadcast (const CleaveShape *a, const CleaveShape *b, CleaveShape *both);
 void
 cleave_maps_broadcast (const CleaveShape *operand, const CleaveShape *result, CleaveDimMap *map);
@@ -347,7 +348,7 @@ CleaveSlice cleave_call_slice (const CleaveCall *call, guint operand, const Clea
  * example, for a Slice with a negative step. */
 gboolean cleave_call_is_view (const CleaveCall *call);
 /* Returns whether the result can be a view of operand 0 with strides of 0: the op has the flag
- * CLEAVE_OP_BROADCAST, and it repeats only dimensions of extent 1. */
+ * CLEAVE_OP_BROADCAST, and repeats only dimensions of extent 1. */
 gboolean cleave_call_is_broadcast (const CleaveCall *call);
 /* Returns the range of result number `result` that a node computes if it computes `chunk` of result
  * 0. */

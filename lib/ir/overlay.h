@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Overlays: a result that is written row by row over its operand, which no later node reads. This
- * is possible if the kernel writes rows in order, and no row of the result overwrites operand rows
- * that are still to be read. A depthwise convolution is an example: its windows only move forward.
- * lib/memory/overlays.c lets the two buffers overlap except for the shift in the drawing. The lower
- * bound of memory in passes/split/bound.c also takes overlays into account.
+/* Overlays: a result that is written row by row over its operand, which no later node reads. An
+ * overlay is possible if the kernel writes rows in order, and no row of the result overwrites
+ * operand rows that the kernel must still read. A depthwise convolution is an example: its windows
+ * only move forward. lib/memory/overlays.c lets the two buffers overlap except for the shift in the
+ * drawing. The lower bound of memory in passes/split/bound.c also takes overlays into account.
  *
  *   operand           |..rrrrrrrr|      r: still to be read
  *   result         |yyyyy........|      y: written

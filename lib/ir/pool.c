@@ -29,9 +29,9 @@ cleave_pool_new (void)
   return pool;
 }
 
-/* The memory of a pool of at least this many blocks (64 MiB) is returned to the system, not only to
- * malloc(). malloc() could not reuse this memory, since later allocations are larger blocks. For a
- * chain of a million Relus this saves a third of the peak. */
+/* If a pool has at least this many blocks (64 MiB), cleave_pool_free() returns the memory to the
+ * system, not only to malloc(). malloc() could not reuse this memory, since later allocations are
+ * larger blocks. For a chain of a million Relus this saves a third of the peak. */
 #define MANY_BLOCKS 1024
 
 void

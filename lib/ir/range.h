@@ -17,9 +17,9 @@
  * 3, shift 0, block 1 and times 1. Rows [2, 4) of the result need rows [3, 8) of the operand.
  *
  * `times` * `stride` elements of the operand correspond to `block` elements of the result: 2 to 3
- * in a Resize by 1.5. If `block` is 1, so is `times`. A negative stride reads the operand
- * backwards: in the formula, b and e - 1 then change places. With stride 0 the map gives [offset,
- * offset + window), such as the whole dimension, and `from` is not used. */
+ * in a Resize by 1.5. If `block` is 1, `times` is also 1. A negative stride reads the operand
+ * backwards: in the formula for a negative stride, b and e - 1 change places. With stride 0 the map
+ * gives [offset, offset + window), such as the whole dimension, and `from` is not used. */
 typedef struct
 {
   guint from;
@@ -119,8 +119,8 @@ cleave_dim_map_window (guint from, gint64 stride, gint64 pad, gint64 window)
   };
 }
 
-/* Returns a map for groups. Group i of the result has `block` consecutive elements; they need group
- * i of the operand, which has `window` elements. */
+/* Returns a map for groups. Group i of the result has `block` consecutive elements. These elements
+ * need group i of the operand, which has `window` elements. */
 static inline CleaveDimMap
 cleave_dim_map_groups (guint from, gint64 block, gint64 window)
 {
@@ -136,7 +136,8 @@ CleaveSpan cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *span
  */
 CleaveSlice
 cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand);
-/* Applies the maps to n chunks of the same rank, and writes only the clipped ranges. */
+/* Applies the maps to n chunks of the same rank. Sets ranges[i] to the range of the operand that
+ * chunk i needs, clipped to the operand. */
 void cleave_ranges_map (const CleaveDimMap *map,
                         const CleaveRange *chunks,
                         guint n,

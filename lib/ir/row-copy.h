@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A copy of rows as a small struct, for programs. A program with thousands of copies, such as the
- * strips of a fit, reads less memory than with two views and a nest of loops for each copy.
- * lib/runtime stores the struct in the task of a COPY step; copy-rows.c runs it. */
+/* A copy of rows as a small struct, for programs. A program may have thousands of copies, such as
+ * the strips of a fit. With this struct, the program reads less memory than with two views and a
+ * nest of loops for each copy. lib/runtime stores the struct in the task of a COPY step;
+ * copy-rows.c runs it. */
 
 #include "view.h"
 

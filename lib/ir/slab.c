@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 /* Size and alignment of blocks, in bytes. The alignment makes it possible to compute the block of
- * an item from its address. A block uses 64 bytes less, which malloc() needs for its own header.
- * With 64 KiB, malloc() would map each block separately. Building and freeing a graph of a few
- * nodes would then take up to ten times longer. Splitting a chain of 200,000 nodes would take 10 %
- * less time. */
+ * an item from its address. A block uses 64 bytes less than this size: malloc() needs some of these
+ * bytes for its own header. With 64 KiB, malloc() would map each block separately. Building and
+ * freeing a graph of a few nodes would then take up to ten times longer. Splitting a chain of
+ * 200,000 nodes would take 10 % less time. */
 #define BLOCK_BYTES (8 << 10)
 #define BLOCK_USED (BLOCK_BYTES - 64)
 
@@ -22,7 +22,7 @@
  * nodes does not load names into the cache. */
 #define NAME_UNITS 4
 /* Offset of the first item of a block, aligned to a cache line of 64 bytes. Most nodes take 256
- * bytes, so they are aligned to cache lines, too. */
+ * bytes, so most nodes are aligned to cache lines. */
 #define FIRST_BYTE ((sizeof (Block) + 63) / 64 * 64)
 
 /* With the address sanitizer, all items are allocated with malloc(), so that the sanitizer finds

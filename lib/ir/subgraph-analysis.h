@@ -2,7 +2,9 @@
 #pragma once
 
 /* The state of the search for parallel subgraphs, which subgraphs.c and subgraph-handovers.c share.
- * subgraphs.h defines the words. */
+ * The *work* is the set of nodes that depend on an input and on which an output depends, except for
+ * inputs, constants, views and joins. A node is *alone* if all other work comes before it or after
+ * it. subgraphs.h has the exact definitions. */
 
 #include "graph-private.h"
 
@@ -20,7 +22,7 @@ typedef struct
                * through views and joins; G_MAXINT: no work reads it */
   gint *prev; /* indexed by node id: largest position of the work that the node reads, directly or
                * through views and joins; -1: it reads no work */
-  gboolean *alone; /* indexed by position: whether the node is alone */
+  gboolean *alone; /* indexed by position: whether the node at this position is alone */
   gboolean *out;   /* indexed by node id: whether the node is removed before components are found */
   guint *component;
   guint n_components;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Unites the components of pieces that hand rows to other pieces through joins. subgraphs.h
- * explains these joins. */
+ * explains these joins. The *work* is the set of nodes that compute: neither inputs and constants,
+ * nor views and joins. */
 
 #include "subgraph-analysis.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds parallel subgraphs. subgraphs.h defines them and the words *work* and *alone*; the
- * functions of this file are in the order of that definition. */
+/* Finds parallel subgraphs. The *work* is the set of nodes that compute: neither inputs and
+ * constants, nor views and joins. A node of the work is *alone* if all other work comes before it
+ * or after it. subgraphs.h has the exact definitions, and the functions of this file are in the
+ * order of the definitions. */
 
 #include "subgraphs.h"
 

@@ -30,8 +30,8 @@ take_int (const char **text, gint64 *value)
 }
 
 /* Parses "." and one to six decimals. Sets `value` to the decimals in millionths, and moves `text`
- * to their end. If there is no ".", sets `value` to 0. Returns FALSE if "." is followed by no
- * decimals or by more than six. */
+ * to the end of the decimals. If there is no ".", sets `value` to 0. Returns FALSE if "." is
+ * followed by no decimals or by more than six. */
 static gboolean
 take_millionths (const char **text, gint64 *value)
 {

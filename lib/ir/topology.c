@@ -109,7 +109,7 @@ index_nodes (const CleaveGraph *graph)
 /* The functions below compute the topological order. */
 
 /* Returns the nodes in the order of building if this order is topological, as in graphs that were
- * not edited; otherwise NULL. */
+ * not edited. Returns NULL if the order is not topological. */
 static GPtrArray *
 list_as_built (const CleaveGraph *graph)
 {
@@ -157,8 +157,9 @@ release_users (const CleaveNode *node, guint *missing, GArray *ready)
 
 /* The functions below make error messages for cycles. */
 
-/* Returns a producer of the node that the order lacks: the producer is in a cycle, or depends on a
- * cycle. */
+/* Returns a producer of `node` that the topological order could not include: the producer is in a
+ * cycle, or depends on a cycle. `missing`, indexed by node id: number of operands whose producers
+ * the order lacks. */
 static CleaveNode *
 step_back (const CleaveNode *node, const guint *missing)
 {
@@ -326,8 +327,8 @@ cleave_topology_reach (const CleaveGraph *graph,
 
 /* The functions below find minimum cuts of a flow graph. */
 
-/* Sets the capacities of the edges. An edge that no cut may pass gets more than the sum of all
- * other edges. */
+/* Sets the capacities of the edges. The capacity of an edge that no cut may pass is larger than the
+ * sum of all other capacities. */
 static void
 set_capacities (igraph_vector_t *capacities, const GArray *edges)
 {

@@ -16,7 +16,7 @@
 
 #include <cleave/cleave-graph.h>
 
-/* Sorts the nodes topologically. If several nodes could come next, takes the one that was built
+/* Sorts the nodes topologically. If several nodes could come next, takes the node that was built
  * first. Returns NULL and CLEAVE_ERROR_CYCLE, naming the nodes of one cycle, if there is a cycle.
  * O(nodes + operands), or O(operands + nodes * log nodes) for an edited graph. */
 GPtrArray *cleave_topology_sort (const CleaveGraph *graph, GError **error);
@@ -29,8 +29,8 @@ GPtrArray *cleave_topology_sort (const CleaveGraph *graph, GError **error);
  * left out. Returns the number of components. */
 guint
 cleave_topology_components (const CleaveGraph *graph, const gboolean *without, guint *component);
-/* Sets reached[id] of `nodes` and of all nodes that can be reached from them: forwards along uses,
- * or backwards along operands. */
+/* Sets reached[id] of the nodes in `nodes`, and of all nodes that a path connects with these nodes:
+ * forwards along uses, or backwards along operands. */
 void cleave_topology_reach (const CleaveGraph *graph,
                             CleaveNode *const *nodes,
                             guint n_nodes,

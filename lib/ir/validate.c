@@ -145,8 +145,8 @@ check_borders (const CleaveGraph *graph, GError **error)
 }
 
 /* Checks that each operand is listed once among the uses of the result that it reads. check_uses()
- * has shown that each listed use reads its result, so it is enough to compare the numbers of
- * operands and uses. */
+ * has shown that each listed use reads its result. So this function only compares the number of
+ * operands with the number of uses. */
 static gboolean
 check_all_listed (const CleaveGraph *graph, GError **error)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Strided views: how kernels see their operands and results in memory. lib/runtime makes the views
- * of a step when it lowers the step to a task; the reference kernels in lib/ops and the fast
- * kernels take them as arguments. Example: columns [2, 4) of a row-major 8 x 8 value are a view of
- * shape 8 x 2 with strides 8 and 1. */
+/* Strided views: the form in which kernels get the addresses and strides of their operands and
+ * results. lib/runtime makes the views of a step when it lowers the step to a task; the reference
+ * kernels in lib/ops and the fast kernels take views as arguments. Example: columns [2, 4) of a
+ * row-major 8 x 8 value are a view of shape 8 x 2 with strides 8 and 1. */
 
 #include <cleave/cleave-tensor.h>
 
