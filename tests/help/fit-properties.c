@@ -37,7 +37,7 @@ typedef struct
 } KnownFailure;
 
 /* One search serves all limits for one number of threads, one choice of even strips and one choice
- * of excluded inputs. Plans of different searches are not compared. */
+ * of excluded inputs. The library does not compare plans of different searches. */
 #define TARGETS                                                                                    \
   "plans for each number of threads, for even strips and for excluded inputs are measured apart"
 
@@ -69,6 +69,18 @@ is_known (const char *property, const char *network, guint32 seed)
   return FALSE;
 }
 
+/* Returns whether a property compares plans of different searches. The kernels of a processor need
+ * scratch memory of different sizes, so for some networks such a property holds on one processor
+ * and fails on another. */
+static gboolean
+compares_searches (const char *property)
+{
+  for (const KnownFailure *known = known_failures; known->property != NULL; known++)
+    if (g_str_equal (known->property, property) && g_str_equal (known->reason, TARGETS))
+      return TRUE;
+  return FALSE;
+}
+
 void
 fit_check_property (int index, const char *name, FitProperty property)
 {
@@ -77,8 +89,12 @@ fit_check_property (int index, const char *name, FitProperty property)
   const char *network = fit_classes[class_index].name;
   const Limits *under = &limits[(3 * class_index + seed) % G_N_ELEMENTS (limits)];
   g_autoptr (CleaveGraph) graph = fit_classes[class_index].make (seed);
-  g_autofree char *why = property (graph, &under->options);
+  g_autofree char *why = NULL;
 
+  /* The known failures are those of x86-64. */
+  if (CLEAVE_EMULATED && compares_searches (name))
+    return;
+  why = property (graph, &under->options);
   if (is_known (name, network, seed))
     ck_assert_msg (why != NULL, "{ \"%s\", \"%s\", %u } unexpectedly passes: remove it", name,
                    network, seed);
