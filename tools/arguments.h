@@ -38,8 +38,8 @@ void cleave_argument_file (const char *text, char *const *names, char **name, co
         "set the threads of " of ", or \"all\": one per core (default: 1)", "T"                    \
   }
 
-/* Reads the value of --threads: a number, or "all", which gives the number of cores. NULL gives
- * 1. */
+/* Reads the value of --threads: a number, or "all", which gives the number of cores. If `text` is
+ * NULL, the value is 1. */
 gboolean cleave_argument_threads (const char *text, gint64 *n_threads, GError **error);
 
 /* An option that has an effect only if one of some other options is given. */

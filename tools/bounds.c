@@ -36,8 +36,8 @@ measure (
   return size->peak_bytes >= 0;
 }
 
-/* Returns the sizes (Size) with smaller extents, from a half of the largest extents to the
- * smallest; NULL on error. */
+/* Returns a Size for each set of smaller extents: first half of the largest extents, and last the
+ * smallest extents. Returns NULL on error. */
 static GArray *
 list_sizes (const char *path, const CleaveModelOptions *model, GError **error)
 {

@@ -9,7 +9,8 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-/* bytes of stack that the test paints; the test reports at most 256 bytes more */
+/* Sets the number of bytes of stack that the test fills with a pattern before a run. After the run,
+ * the test counts the bytes that the run overwrote, up to 256 bytes more than this number. */
 #define PAINT "-DMEASURE_STACK=65536u"
 #define OPTIONS "-std=c99", "-O2", "-ffp-contract=off"
 #define OPTIONS_TEXT "-std=c99 -O2 -ffp-contract=off"
@@ -68,7 +69,8 @@ compare_names (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* Returns the names of the files in a folder with an ending, such as ".o", sorted (char *). */
+/* Returns the sorted names (char *) of the files in a folder whose names end in `ending`, such as
+ * ".o". */
 static GPtrArray *
 list_files (const char *folder, const char *ending)
 {
@@ -124,7 +126,8 @@ add_sections (const char *report, CleaveBundleCheck *check)
     }
 }
 
-/* Measures the objects of the bundle. */
+/* Sets the bytes of code and of tables in `check` to the sums of all objects of the bundle, without
+ * the weights. Sets both numbers to -1 if the program `size` fails. */
 static void
 measure (const char *folder, gint64 weight_bytes, CleaveBundleCheck *check)
 {

@@ -8,8 +8,9 @@
 
 #include <stdio.h>
 
-/* Writes the graph as ONNX and reads it again, as a user of the model would. Returns a copy if the
- * graph has no form in ONNX, as with the layout NHWC. */
+/* Writes the graph as ONNX and reads it again, as a user of the model would. Returns a copy of the
+ * graph if ONNX has no form for a node, such as a node of an op of TensorFlow Lite. Returns NULL on
+ * error. */
 static CleaveGraph *
 read_back (const CleaveGraph *graph, GError **error)
 {

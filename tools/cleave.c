@@ -160,9 +160,9 @@ run_command (int argc, char **argv)
   return complain_of_command (argv[0]);
 }
 
-/* Opens /dev/null for standard descriptors that are closed. Otherwise the next opened file would
- * get such a descriptor, and printed text would go into that file. Reading from or writing to these
- * descriptors still fails. */
+/* Opens /dev/null for standard descriptors that are closed. If a standard descriptor stayed closed,
+ * the next opened file would get the descriptor, and printed text would go into that file. Reading
+ * from or writing to these descriptors still fails. */
 static void
 open_descriptors (void)
 {

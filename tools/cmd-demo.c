@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `cleave demo`: splits a built-in MobileNetV2, runs it before and after, and writes model and
- * drawings. */
+/* `cleave demo`: splits a built-in MobileNetV2, runs the model before and after the split, and
+ * writes the model and drawings. */
 
 #include "arguments.h"
 #include "commands.h"

@@ -37,9 +37,9 @@ check_lists (const CleaveGraph *a, const CleaveGraph *b, GError **error)
                                       "optional values");
 }
 
-/* Returns the inputs for the second model: for each of its inputs, the tensor that `inputs` has for
- * the first model's input of the same name, and then the lists. Fails unless both models have the
- * same inputs. */
+/* Returns the inputs for the second model, `b`. For each input of `b`, takes the tensor that
+ * `inputs` has for the input of `a` with the same name. Then appends the lists in `inputs`. Returns
+ * NULL and the error unless both models have the same inputs. */
 static GPtrArray *
 share_inputs (const CleaveGraph *a, const CleaveGraph *b, const GPtrArray *inputs, GError **error)
 {

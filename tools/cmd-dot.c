@@ -61,8 +61,8 @@ find_ranks (CleaveGraph *graph, const Options *o, GError **error)
   return ranks;
 }
 
-/* Fills the options of the drawing. Finds the ranks first, since that changes the graph. The
- * caller frees `ranks`. */
+/* Fills the options of the drawing. Finds the ranks first, since placing nodes on ranks changes the
+ * graph. The caller frees `ranks`. */
 static gboolean
 find_options (CleaveGraph *graph, Options *o, int **ranks, GError **error)
 {

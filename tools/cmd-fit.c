@@ -332,7 +332,8 @@ write_files (const Options *o,
              GError **error)
 {
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
-  /* the text lists each piece, and making it takes a tenth of the time of a fit */
+  /* only on request: the JSON lists each piece, and making the JSON takes a tenth of the time of a
+   * fit */
   g_autofree char *json = o->as_json || o->report != NULL ? cleave_summary_to_json (summary) : NULL;
 
   if (!o->dry_run && !add_files (outputs, o, before, after, summary, json, error))

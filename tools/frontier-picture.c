@@ -165,8 +165,9 @@ add_ticks (const Panel *panel)
     }
 }
 
-/* Returns whether a plan is Pareto optimal: no other plan has at most its arena and at most its
- * value on the vertical axis. Of equal plans, the first is optimal. */
+/* Returns whether a plan is Pareto optimal. A plan is not optimal if neither the arena nor the
+ * quantity on the vertical axis is larger for another plan. Of equal plans, only the first is
+ * optimal. */
 static gboolean
 is_best (const Panel *panel, guint index)
 {

@@ -87,7 +87,8 @@ cleave_list_input_load (CleaveListInput *list, const char *path, GError **error)
   return entries != NULL;
 }
 
-/* Number of random tensors of a sequence, and extent of its free dimensions. */
+/* A random sequence has this many tensors. The free dimensions of a random tensor have this
+ * extent. */
 #define N_RANDOM 2
 
 static gboolean

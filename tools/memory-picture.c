@@ -152,8 +152,9 @@ is_corner (const gint64 *a, const gint64 *b, guint column)
   return a[column] + b[column] != a[column - 1] + b[column - 1];
 }
 
-/* Adds the upper outline of an area of `a` + `b` bytes for each column, from left to right, or from
- * right to left if `back`. Writes only the corners. */
+/* Adds the upper outline of an area to the path in `panel->svg`: a line at `a` + `b` bytes of each
+ * column, with only its corners. The line runs from left to right, or from right to left if
+ * `back`. */
 static void
 add_edge (Panel *panel, const gint64 *a, const gint64 *b, gboolean back)
 {

@@ -2,7 +2,7 @@
 #pragma once
 
 /* The built-in model of `cleave demo`. cmd-demo.c builds MobileNetV2 with random weights, splits a
- * stage of it, and runs it before and after. No model file is needed. */
+ * stage of the model, and runs the model before and after the split. No model file is needed. */
 
 #include <cleave/cleave.h>
 

@@ -3,8 +3,8 @@
 #include "piece-docs.h"
 
 /* Returns how many different begins along a dimension are smaller than the begin of this piece.
- * Sets `n` to the number of different begins of all pieces. For pieces 0:4, 4:8 and 8:10, the piece
- * 4:8 has 1 of 3. */
+ * Sets `n` to the number of different begins of all pieces. For the piece 4:8 of the pieces 0:4,
+ * 4:8 and 8:10, returns 1 and sets `n` to 3. */
 static guint
 count_before (const CleaveSplitNode *split, guint piece, guint dim, guint *n)
 {

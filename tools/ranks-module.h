@@ -31,8 +31,9 @@ typedef struct
                     const GPtrArray *inputs,
                     const GPtrArray *outputs,
                     GError **error);
-  /* Executes `n_runs` runs, with all n programs in flight at once: program i does the runs i, i +
-   * n, …. Stores when each run begins and ends, in microseconds. */
+  /* Executes `n_runs` runs. All n programs are in flight at once: program i does the runs i, i + n,
+   * i + 2 n and so on, where n is the number of programs. Stores the times when each run begins and
+   * ends, in microseconds. */
   gboolean (*run) (gpointer programs, guint n_runs, gint64 *begun, gint64 *ended, GError **error);
   /* On rank 0, fills `lines` with a line for each rank. */
   void (*gather) (gpointer programs, CleaveRankLine *lines);

@@ -289,8 +289,8 @@ print_limits (const CleaveSplitReport *report)
     }
 }
 
-/* Prints the peak of a run with `n_threads` threads. It may be higher than with one thread: pieces
- * that run at the same time have their operands in memory at the same time. */
+/* Prints the peak of a run with `n_threads` threads. This peak may be higher than the peak with one
+ * thread: pieces that run at the same time have their operands in memory at the same time. */
 static void
 print_threads_peak (const CleaveSummary *summary)
 {

@@ -14,8 +14,8 @@ gboolean cleave_standard_is (const char *path);
  * read only once. */
 const char *cleave_standard_read (GError **error);
 
-/* Reads a whole file, as g_file_get_contents() does. If that fails, the error has the same words as
- * for a model that cannot be read. */
+/* Reads a whole file, as g_file_get_contents() does. If reading fails, the error has the same words
+ * as for a model that cannot be read. */
 gboolean cleave_read_file (const char *path, char **data, gsize *n_bytes, GError **error);
 
 /* Returns "standard input" for the path that cleave_standard_read() returned, else the path. */

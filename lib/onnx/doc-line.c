@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds, appends and removes lines of doc strings that begin with a given word. */
+/* Finds, appends and removes a line of a doc string. The first word of the line identifies the
+ * line. */
 
 #include "doc-line.h"
 

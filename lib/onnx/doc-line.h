@@ -10,9 +10,9 @@
 /* Returns the text after `word` in the line that begins with `word`, up to the end of the doc
  * string. Returns NULL if no line begins with `word`. */
 const char *cleave_doc_line_find (const char *doc, const char *word);
-/* Returns the doc string `doc`, which may be NULL, with a line appended that consists of `word` and
- * `text`. The caller frees the result. */
+/* Returns a copy of the doc string `doc` with one more line at the end: `word`, directly followed
+ * by `text`. `doc` may be NULL. The caller frees the result. */
 char *cleave_doc_line_append (const char *doc, const char *word, const char *text);
-/* Returns the doc string without the line that begins with `word`. Returns NULL if the line is all
- * of the text. The caller frees the result. */
+/* Returns a copy of the doc string `doc` without the line that begins with `word`. The copy is
+ * empty if `doc` has no other line. Returns NULL if `doc` is NULL. The caller frees the result. */
 char *cleave_doc_line_remove (const char *doc, const char *word);

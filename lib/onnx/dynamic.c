@@ -249,9 +249,8 @@ cleave_onnx_dynamic_computes (const CleaveOnnxDynamic *dynamic, const char *outp
  * @dynamic: the dynamic part of a model
  * @output: the name of an output, or of an input of the model
  *
- * Returns whether an input or an output contains strings. The tensor of strings has elements of
- * uint8 and one additional dimension: the bytes of each string in UTF-8, and zeros after shorter
- * strings.
+ * Returns whether an input or an output contains strings. A tensor of strings has elements of
+ * uint8, and one more dimension as the last: the bytes of each string in UTF-8, then zeros.
  *
  * Returns: %TRUE if the elements are strings
  *

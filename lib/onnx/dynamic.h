@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The data of a dynamic part (CleaveOnnxDynamic). The importer fills it with the nodes that cannot
- * be nodes of a graph, and attaches it to the graph's origin. The exporter writes these nodes
- * behind the graph, and import/interpret.c runs them. */
+/* The data of a dynamic part (CleaveOnnxDynamic): the nodes of a model that cannot be nodes of a
+ * graph. The importer fills a CleaveOnnxDynamic and attaches it to the graph's origin. The exporter
+ * writes the dynamic nodes after the nodes of the graph, and import/interpret.c runs the dynamic
+ * nodes. */
 
 #include <cleave/cleave-onnx.h>
 
-/* A constant that nodes of the dynamic part read, with its name in the file. */
+/* A constant that nodes of the dynamic part read, and the name of the constant in the file. */
 typedef struct
 {
   char *name;
   CleaveTensor *tensor;
 } CleaveOnnxDynamicConstant;
 
-/* The type of an input or an output of the model that is a list of tensors: a sequence, or an
- * optional value. The list of an optional tensor has one tensor. */
+/* The type of an input or an output of the model whose value is a list of tensors: a sequence, or
+ * an optional value. The list of an optional tensor has one tensor. */
 typedef struct
 {
   char *text;                        /* the type as text, such as "optional(seq(float32))" */
-  gboolean is_optional, is_sequence; /* the value may be absent; the value may have any number of
+  gboolean is_optional, is_sequence; /* `is_optional`: whether the value may be absent;
+                                      * `is_sequence`: whether the value may have any number of
                                       * tensors */
   CleaveTensorType tensor;           /* declared type of the tensors; -1: a free extent. Without a
                                       * declared shape, the shape is one free extent */

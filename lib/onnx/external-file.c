@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Reads external data part by part, and does not map the file. If another process shortens a mapped
- * file, the next access to its end kills this process (SIGBUS). Reading takes 0.6 s of processor
- * time per GiB for a file in the page cache, and private memory. But weights can be released after
- * they are packed: a run with 1.5 GiB of weights peaks at 1.6 GiB, not 3.1 GiB.
+ * file, the next access to its end kills this process (SIGBUS). Reading a file from the page cache
+ * takes 0.6 s of processor time per GiB, and private memory. But Cleave can release weights after
+ * it has packed them: a run with 1.5 GiB of weights peaks at 1.6 GiB, not 3.1 GiB.
  *
- * Two kinds of data are mapped nevertheless. Their pages are released with each part:
+ * Cleave maps two kinds of data nevertheless, and releases the pages of each part with the part:
  *
- * - a file of more than 2 GiB, so that a plan of a large model reads none of it (`info` of a 3 GiB
- *   model takes 7 MiB, not 3.1 GiB);
+ * - a file of more than 2 GiB, so that a command that only plans reads no weights (`info` of a 3
+ *   GiB model takes 7 MiB, not 3.1 GiB);
  * - weights that would leave no memory for packed weights and activations. */
 
 #include "external-file.h"

@@ -69,9 +69,9 @@ cleave_onnx_set_loops (CleaveGraph *graph, gboolean loops)
  * @names: (array zero-terminated=1): names of nodes
  * @docs: (array zero-terminated=1): a text for each node
  *
- * Sets the `doc_string` of nodes, which viewers of models show, and replaces existing ones. Copies
- * of the graph that were made before keep their `doc_string`s. In the version of ONNX that is
- * written, nodes have no other metadata.
+ * Sets the `doc_string` of nodes, and replaces an existing `doc_string`. Viewers of models show
+ * this text. Copies of the graph that were made before keep their `doc_string`s. In the version of
+ * ONNX that Cleave writes, nodes have no other metadata.
  *
  * Since: 0.1
  */

@@ -82,7 +82,7 @@ cleave_onnx_options_set_dynamic (CleaveOnnxOptions *options, gboolean dynamic)
  * @name: (nullable): the name of the input; %NULL for the only input of the model
  * @value: (transfer none): the value of the input
  *
- * Gives an input its value, so that it becomes a constant.
+ * Gives an input its value. The input becomes a constant of the graph.
  *
  * Since: 0.1
  */

@@ -6,8 +6,8 @@
 #include <glib.h>
 
 /* Renames values and nodes. When the importer replaces a call of a function by the function's nodes
- * (import/inline.c), it gives their values new names, so that two calls have no values in common.
- */
+ * (import/inline.c), the values of these nodes get new names. So two calls have no values in
+ * common. */
 
 typedef struct
 {

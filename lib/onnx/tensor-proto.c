@@ -125,7 +125,8 @@ find_list (Onnx__TensorProto *proto, CleaveElement element)
   return (List){ (void **) &proto->int32_data, &proto->n_int32_data, 4, "int32_data" };
 }
 
-/* Moves a block of memory out of a message. The message no longer has the block. */
+/* Moves a list of `*n` entries of `size` bytes out of a message. Returns the bytes, and sets
+ * `*data` to NULL and `*n` to 0. */
 static GBytes *
 steal (void **data, size_t *n, gsize size)
 {

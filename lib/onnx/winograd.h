@@ -22,6 +22,6 @@ const char *cleave_onnx_find_winograd (const char *doc);
  * no line: the importer would make the same choice, or the op has no Winograd variant. The caller
  * frees the result. */
 char *cleave_onnx_dup_doc_with_winograd (const CleaveNode *node, const char *doc);
-/* Returns the doc string without the Winograd line; NULL if no text remains. The caller frees the
- * result. */
+/* Returns a copy of the doc string `doc` without the Winograd line. The copy is empty if no text
+ * remains. Returns NULL if `doc` is NULL. The caller frees the result. */
 char *cleave_onnx_dup_doc_without_winograd (const char *doc);

@@ -28,7 +28,7 @@ typedef struct
 {
   const ProtobufCMessageDescriptor *descriptor;
   gsize end;
-  guint64 seen; /* bit mask of the non-repeated fields that have occurred */
+  guint64 seen; /* set of bits: bit i is 1 if the non-repeated field with number i has occurred */
 } Level;
 
 /* A field of at least LARGE bytes. */

@@ -30,8 +30,8 @@ typedef struct
   gboolean wide;
 } CleaveTfliteConvParts;
 
-/* Adds the zero point of the weights, unless it is 0: as an operand, or by subtracting it from the
- * weights (weights.c). `tensor` is the tensor of the weights in the file. */
+/* If the zero point of the weights is not 0, subtracts it from the weights, or adds it to the
+ * operands in `parts` (weights.c). `tensor` is the tensor of the weights in the file. */
 gboolean cleave_tflite_add_weights_zero (CleaveTfliteImport *import,
                                          const CleaveTfliteTensor *tensor,
                                          CleaveTfliteConvParts *parts,
@@ -44,9 +44,9 @@ gboolean cleave_tflite_read_conv_parts (CleaveTfliteImport *import,
                                         GError **error);
 
 /* Sets the pads of a transposed convolution so that its result has the extents of output 0. The
- * caller has set the layout and the strides in `attrs`. `kernel` has the window's extent for each
- * stride. With SAME (`padding` 0), the sum of the pads is (in - 1) * stride + (kernel - 1) *
- * dilation + 1 - out. */
+ * caller has set the layout and the strides in `attrs`. `kernel` has the extent of the window along
+ * each spatial dimension. With SAME (`padding` 0), the sum of the pads is (in - 1) * stride +
+ * (kernel - 1) * dilation + 1 - out. */
 gboolean cleave_tflite_transposed_pads (CleaveTfliteImport *import,
                                         const CleaveShape *x,
                                         const gint64 *kernel,
@@ -123,8 +123,8 @@ gboolean cleave_tflite_convert_log_softmax (CleaveTfliteImport *import, GError *
 gboolean cleave_tflite_convert_reduce (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_arg (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_batch_matmul (CleaveTfliteImport *import, GError **error);
-/* If option `field` is set, adds a Transpose of the last two dimensions of x and returns its
- * result. Returns x otherwise. */
+/* If option `field` is set, adds a Transpose of the last two dimensions of x, and returns the
+ * result of the Transpose. Returns x if the option is not set. */
 CleaveResult *
 cleave_tflite_adjoin (CleaveTfliteImport *import, guint field, CleaveResult *x, GError **error);
 gboolean cleave_tflite_convert_l2_normalization (CleaveTfliteImport *import, GError **error);

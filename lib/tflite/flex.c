@@ -13,7 +13,8 @@
 enum { FLEX_NULL, FLEX_INT, FLEX_UINT, FLEX_FLOAT, FLEX_MAP = 9, FLEX_BOOL = 26 };
 #define INDIRECT 5
 
-/* The position of a number, an offset or a map, and the width of its numbers in bytes. */
+/* The position of a number, an offset or a map. `width` is the size in bytes of the number or the
+ * offset, or of each number of the map. */
 typedef struct
 {
   guint64 at;

@@ -24,8 +24,8 @@ typedef struct
   gboolean has_pads;
   guint base; /* index of the tensor without the zeros; valid if `has_pads` */
   gint64 pads_begin[2], pads_end[2];
-  guint state; /* if the tensor is a handle of a variable (VAR_HANDLE): 1 plus the index of the
-                * variable in `states`; otherwise 0 */
+  guint state; /* 1 plus the index in `states` of a variable, if the tensor is a handle of this
+                * variable (VAR_HANDLE); 0: the tensor is no handle */
 } CleaveTfliteValue;
 
 /* A variable: a value that a model keeps from run to run. The graph reads it as an input and
@@ -217,8 +217,8 @@ gboolean cleave_tflite_read_scale (const CleaveTfliteTensor *tensor,
 /* Checks that input `i` and output 0 have the same scale and zero point, as operators that only
  * move integers need. Sets the error if not. */
 gboolean cleave_tflite_check_same_scale (CleaveTfliteImport *import, guint i, GError **error);
-/* Returns the weights for a float operator. `w` is the value of input `i`. If the weights are 8-bit
- * integers, dequantizes them; otherwise returns `w`. */
+/* Returns the weights for a float operator. `w` is the value of input `i`. Dequantizes weights of
+ * 8-bit integers. Returns `w` for all other weights. */
 CleaveResult *
 cleave_tflite_float_weights (CleaveTfliteImport *import, guint i, CleaveResult *w, GError **error);
 

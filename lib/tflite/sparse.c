@@ -39,8 +39,8 @@ typedef struct
   gboolean is_sparse;
   guint dim;     /* dimension of the tensor; for a position inside a block, the dimension that
                   * the block divides */
-  gint64 extent; /* number of indices of the level: of the dimension, or of its blocks if it is
-                  * divided, or of the positions in a block */
+  gint64 extent; /* number of indices of the level: the extent of a dimension, the number of blocks
+                  * of a divided dimension, or the number of positions in a block */
   gint64 stride; /* number of elements of the dense tensor between adjacent indices */
   Numbers segments, indices;
 } Level;

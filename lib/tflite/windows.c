@@ -218,8 +218,8 @@ convert_resize (CleaveTfliteImport *import,
   attrs->coordinate_transformation_mode = align != 0  ? CLEAVE_RESIZE_ALIGN_CORNERS
                                           : half != 0 ? CLEAVE_RESIZE_HALF_PIXEL
                                                       : CLEAVE_RESIZE_ASYMMETRIC;
-  /* With half_pixel_centers or align_corners, positions are rounded to the nearest element, halves
-   * up. Without these options, they are rounded down. */
+  /* With half_pixel_centers or align_corners, positions are rounded to the nearest element, and a
+   * fraction of 0.5 is rounded up. Without these options, positions are rounded down. */
   attrs->nearest_mode =
       align != 0 || half != 0 ? CLEAVE_RESIZE_ROUND_PREFER_CEIL : CLEAVE_RESIZE_FLOOR;
   attrs->sizes = (CleaveInts){ 4, { x->dim[0], size.v[0], size.v[1], x->dim[3] } };

@@ -59,7 +59,7 @@ def limit_of(name, fraction):
 
 
 def parse_split(texts, max_added_macs):
-    """Parses option texts to tiling, constraint and recursion, and sets the constraint's limit."""
+    """Parses option texts to a tiling, a constraint and a recursion. Sets max_added_macs of the constraint."""
     try:
         _, tiling, constraint = Cleave.split_parse(texts, '')
         _, recursion = Cleave.recursion_parse(texts, '')

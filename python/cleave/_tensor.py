@@ -8,7 +8,7 @@ from ._library import Cleave, errors, fail
 
 Tensor = Cleave.Tensor
 
-# Element types by their numpy names. numpy has no bfloat16, so its arrays have the bits as uint16.
+# Element types by their numpy names. numpy has no bfloat16, so an array of bfloat16 has the bits as uint16.
 ELEMENTS = {
     'float32': Cleave.Element.FLOAT32, 'float64': Cleave.Element.FLOAT64, 'float16': Cleave.Element.FLOAT16,
     'int8': Cleave.Element.INT8, 'int16': Cleave.Element.INT16, 'int32': Cleave.Element.INT32,

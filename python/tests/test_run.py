@@ -135,8 +135,9 @@ def test_other_threads_run_meanwhile(path):
 
     thread = threading.Thread(target=tick)
     thread.start()
-    # The thread must count three ticks within one run. If a run held the lock, the thread could count only right before
-    # and after the run. On a busy machine the thread may get no processor during a run, so there are several runs.
+    # The thread must add three ticks within one run. If a run held the interpreter lock, the thread could add ticks
+    # only right before and after the run. On a busy machine the thread may get no processor during a run, so the test
+    # runs the program several times.
     limit, most = time.monotonic() + 60, 0
     while most < 3 and time.monotonic() < limit:
         begin = time.monotonic()

@@ -10,8 +10,9 @@
  *     0 0 2 2     the right half is cut at row 1: Concat (axis 0) of parts 1 and 2
  *
  * A cut goes between parts where possible. If a cut must cross parts, it crosses as few parts as
- * possible, and Slices trim the crossed parts. The parts still cover both sides of a cut. So the
- * cuts work for every arrangement of parts, also for overlapping parts. */
+ * possible, and Slices trim the crossed parts. After each cut, the parts and their Slices still
+ * cover both smaller boxes. So the cuts work for every arrangement of parts, also for overlapping
+ * parts. */
 
 #include "export.h"
 
@@ -66,7 +67,8 @@ count_below (const GArray *sorted, gint64 limit)
   return low;
 }
 
-/* Lists the begins and the ends of all parts along a dimension, each list sorted. */
+/* Sets `begins` to the begins of all parts along dimension `dim`, and `ends` to the ends. Sorts
+ * both arrays in ascending order. */
 static void
 list_bounds (const Work *work, const GArray *parts, guint dim, GArray *begins, GArray *ends)
 {
@@ -107,13 +109,13 @@ is_better (const Cut *cut, const Cut *best, const CleaveRange *box)
   return cut->dim == best->dim && ABS (cut->at - middle) < ABS (best->at - middle);
 }
 
-/* Finds the best cut of a box. Prefers, in this order:
+/* Returns the best cut of a box. Prefers, in this order:
  *
  * - the cut that crosses the fewest parts;
  * - a dimension along which the begins of the parts ascend in operand order, so that a reader
  *   of the file sees the parts in order;
  * - the lower dimension;
- * - the position nearest to the middle. */
+ * - the position nearest to the middle of the box. */
 static Cut
 find_cut (const Work *work, const GArray *parts, const CleaveRange *box)
 {
@@ -139,8 +141,8 @@ find_cut (const Work *work, const GArray *parts, const CleaveRange *box)
   return best;
 }
 
-/* Lists all positions along the dimension of `cut` where a cut crosses no part. If there are none,
- * lists only the position of `cut`. */
+/* Returns the positions (gint64) along the dimension of `cut` at which a cut of the box crosses no
+ * part. If every cut of the box crosses a part, returns only the position of `cut`. */
 static GArray *
 find_positions (const Work *work, const GArray *parts, const CleaveRange *box, const Cut *cut)
 {
@@ -258,8 +260,8 @@ fill_box (
     }
 }
 
-/* Adds an empty result as a constant and returns its name. A Concat of empty parts might have
- * another shape. */
+/* Adds an empty result (no elements) as a constant, and returns the constant's name. A Concat of
+ * empty parts might have a shape other than the shape of the result. */
 static const char *
 add_empty (CleaveOnnxExport *export, const CleaveNode *node)
 {

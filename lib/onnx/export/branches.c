@@ -14,8 +14,8 @@
 
 #include "../wire.h"
 
-/* Largest number of conditions that become Ifs: the export analyzes each condition separately, and
- * the limit bounds its time. Wheres of further conditions stay Wheres. */
+/* Largest number of conditions that become Ifs. The export analyzes each condition separately, so
+ * the limit bounds the time of the export. Wheres of further conditions stay Wheres. */
 #define MAX_CHOICES 64
 
 struct _CleaveOnnxChoice
@@ -85,7 +85,8 @@ find_choices (CleaveOnnxExport *export, const GPtrArray *order)
 }
 
 /* Returns the number of the branch that contains all readers of a node: 1 + 2 * index of the
- * choice, plus 1 for the else branch. Returns MAIN if readers are outside or in two branches. */
+ * choice, plus 1 for the else branch. Returns MAIN if a reader is in no branch, or if readers are
+ * in different branches. */
 static guint
 find_branch (const CleaveOnnxExport *export, const GHashTable *numbers, const CleaveNode *node)
 {
@@ -125,7 +126,8 @@ find_branches (CleaveOnnxExport *export, const GPtrArray *order)
     {
       const CleaveNode *node = order->pdata[i];
 
-      /* a Custom node stays outside all branches, since the main graph must list its types */
+      /* A Custom node stays outside all branches, since the main graph must declare the types of
+       * the node's results. */
       if (export->choice_of[node->id] == NULL && !cleave_node_is_input (node) &&
           cleave_node_get_constant (node) == NULL && node->op != export->custom)
         export->branch[node->id] = find_branch (export, numbers, node);
@@ -172,8 +174,9 @@ representative_of (const CleaveOnnxExport *export, const CleaveNode *node)
   return choice == NULL ? node : choice->wheres->pdata[0];
 }
 
-/* Pushes onto the stack the nodes that compute a node's operands, each by its representative.
- * Returns FALSE if a node of a choice reads a Where of the same choice. */
+/* Pushes onto the stack the representatives (representative_of()) of the nodes that compute the
+ * operands of `node`. Skips nodes in the branches of the choice that contains `node`. Returns FALSE
+ * if `node` reads another Where of that choice. */
 static gboolean
 push_operands (const CleaveOnnxExport *export, const CleaveNode *node, GPtrArray *stack)
 {

@@ -2,8 +2,9 @@
 
 /* Writes constants as initializers.
  *
- * A split cuts a weight into constants that are ranges of one tensor, the base. The file has each
- * byte of a base at most once: it has either the base, with Slices of it, or the ranges. */
+ * A split cuts a weight into constants that are ranges of one tensor, the base. The file stores
+ * each byte of a base at most once. Either the base is an initializer, and Slices compute its
+ * ranges. Or each range is an initializer. */
 
 #include "export.h"
 

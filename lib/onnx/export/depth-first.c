@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Computes the order in which ONNX Runtime runs the nodes of a file: depth first from the nodes
- * without readers, beginning with the last node without readers. At each node, ONNX Runtime first
- * visits the nodes that compute its operands, the last node of the file first. ONNX Runtime then
- * runs the node. estimate.c needs this order. */
+ * without readers, beginning with the last node without readers. Before ONNX Runtime runs a node,
+ * it visits the nodes that compute the operands of the node, in the reverse order of the file.
+ * estimate.c needs this order. */
 
 #include "export.h"
 

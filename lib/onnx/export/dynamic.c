@@ -118,8 +118,8 @@ write_outputs (CleaveOnnxExport *export)
   g_free (old);
 }
 
-/* Gives the type string to inputs that are tensors of strings in the model. Adds the model's inputs
- * that are sequences or optional values, which the graph does not have. */
+/* Declares the element type `string` for inputs that are tensors of strings in the model. Adds the
+ * model's inputs that are sequences or optional values, which the graph does not have. */
 static void
 write_inputs (CleaveOnnxExport *export)
 {

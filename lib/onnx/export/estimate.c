@@ -19,7 +19,7 @@ typedef struct
   const CleaveTensorType *type; /* type of the value in the buffer; NULL: unknown */
   gint64 n_bytes;
   guint first, last; /* positions of the first and the last node that use the buffer */
-  gboolean is_given; /* whether the caller owns the buffer; no other value takes the buffer */
+  gboolean is_given; /* whether the caller owns the buffer, so that no other value takes it */
 } Buffer;
 
 typedef struct
@@ -117,7 +117,7 @@ loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
   const char *name = body->output[result + 1]->name;
   gint64 n_bytes = bytes_of (run, name);
 
-  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* an Identity: size of its operand */
+  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* 0: use the operand of an Identity */
     if (strcmp (body->node[i]->output[0], name) == 0)
       n_bytes = bytes_of (run, body->node[i]->input[0]);
   return result + 2 < loop->n_input ? n_bytes : n_bytes * count_iterations (run, loop);
@@ -148,7 +148,7 @@ get_buffer (const Run *run, const char *name)
   return buffer == 0 ? NULL : &g_array_index (run->buffers, Buffer, buffer - 1);
 }
 
-/* Returns 1 plus the index of the operand's buffer if the node may overwrite the buffer; else 0. */
+/* Returns 1 + the index of the operand's buffer if node `position` may overwrite it; 0 if not. */
 static guint
 find_dying (const Run *run, const char *operand, const char *name, guint position)
 {
@@ -170,7 +170,7 @@ find_reader (const Run *run, const char *name)
   return number_of (run->uses, name) == 1 && last != NONE ? run->order->pdata[last - 1] : NULL;
 }
 
-/* Returns the only reader of a value if it is an Add of two operands; NULL otherwise. */
+/* Returns the only reader of a value if the reader is an Add of two operands; NULL if not. */
 static const Onnx__NodeProto *
 find_sum (const Run *run, const char *name)
 {
@@ -189,8 +189,8 @@ is_conv_of_sum (const Run *run, const char *name)
          find_sum (run, name) != NULL;
 }
 
-/* ONNX Runtime fuses a Conv with an Add that reads the Conv's result, and writes the sum over the
- * Add's other operand. Returns 1 plus the index of that operand's buffer; 0: no such Add. */
+/* Returns 1 plus the index of the buffer that ONNX Runtime overwrites with the sum of `conv` and an
+ * Add: the buffer of the other operand. Returns 0 if ONNX Runtime fuses no Add with `conv`. */
 static guint
 find_summand (const Run *run, const Onnx__NodeProto *conv)
 {
@@ -223,7 +223,7 @@ find_left (const Run *run, const char *name, guint position)
   return best;
 }
 
-/* Returns whether ONNX Runtime fuses a Sigmoid into a Mul (x * sigmoid (x)), without a buffer. */
+/* Returns whether ONNX Runtime fuses `node`, a Sigmoid, into a Mul: the result has no buffer. */
 static gboolean
 is_within (const Run *run, const Onnx__NodeProto *node)
 {
@@ -306,7 +306,7 @@ static gint64
 find_peak (const Run *run)
 {
   const guint n = run->order->len;
-  g_autofree gint64 *more = g_new0 (gint64, n + 1); /* growth of the buffers at each position */
+  g_autofree gint64 *more = g_new0 (gint64, n + 1); /* change of the bytes in use, by position */
   gint64 sum = 0, peak = 0;
 
   for (guint i = 0; i < run->buffers->len; i++)

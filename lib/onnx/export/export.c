@@ -250,9 +250,9 @@ pack_model (const CleaveOnnxExport *export, gsize size, GError **error)
   return g_bytes_new_take (data, size);
 }
 
-/* Shapes are hidden if the estimated peak without shapes is less than HIDDEN_PART of the peak with
- * shapes, and at least HIDDEN_BYTES bytes smaller. Small networks gain nothing, since ONNX Runtime
- * adds in place only if it knows the shapes. */
+/* The exporter hides shapes if the estimated peak without shapes is less than HIDDEN_PART of the
+ * peak with shapes, and at least HIDDEN_BYTES bytes below that peak. Small networks need no less
+ * memory without shapes: ONNX Runtime then writes no sum over an operand of an Add. */
 #define HIDDEN_PART 0.9
 #define HIDDEN_BYTES (1 << 20)
 

@@ -20,8 +20,8 @@
 typedef struct _CleaveOnnxChoice CleaveOnnxChoice;
 
 /* The state of one export. The pool is freed only with the export, so every name in the pool stays
- * valid until then. Look up a name in the graph, not in a table of strings, where possible: most of
- * the time of a large export goes into tables of strings. */
+ * valid until then. Where possible, look up a name in the graph instead of a table of strings: a
+ * large export spends most of its time in tables of strings. */
 typedef struct
 {
   const CleaveGraph *graph;
@@ -201,8 +201,8 @@ cleave_onnx_add_named (CleaveOnnxExport *export, const char *name, CleaveTensor 
 /* Adds a constant with a list of integers, as cleave_onnx_add_small() does. Returns its name. */
 const char *
 cleave_onnx_add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n);
-/* Makes later calls of cleave_onnx_add_named() reuse the initializer `name` if `name` and the
- * contents of `tensor` are the same. Does nothing for a tensor above 4 KiB. */
+/* Makes later calls of cleave_onnx_add_named() return the initializer `name` if they pass the same
+ * name and a tensor with the contents of `tensor`. Does nothing for a tensor above 4 KiB. */
 void cleave_onnx_share_small (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
 /* Gives names to all constants that are used, and writes them. Bytes that several constants share
  * are written once. */
@@ -230,8 +230,8 @@ void cleave_onnx_export_indices (CleaveOnnxExport *export,
  * index of our graph may be a position in a larger value. Returns NULL if the node is another op,
  * or if its indices need no change. */
 const char *cleave_onnx_export_local_indices (CleaveOnnxExport *export, const CleaveNode *node);
-/* Writes a piece of a Resize by a fractional factor, as a matrix product or a Gather for each
- * dimension. */
+/* Writes a piece of a Resize that scales by a fractional factor: a matrix product or a Gather for
+ * each dimension. */
 void cleave_onnx_export_resize_part (CleaveOnnxExport *export, const CleaveNode *node);
 /* Writes a Custom node: the NodeProto of the imported file, with the current names of operands and
  * results. */

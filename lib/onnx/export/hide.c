@@ -204,7 +204,8 @@ pass_shapes_of_inputs (ShapeLoop *shapes, GArray *shapings)
 
 #define RESIZE_SIZES 3 /* index of the operand `sizes` */
 
-/* Returns the initializer with the sizes that a Resize reads; NULL if they are not constant. */
+/* Returns the initializer with the sizes that a Resize reads. Returns NULL if the sizes are not
+ * constant, or if the node is another op. */
 static const Onnx__TensorProto *
 find_sizes (const Onnx__GraphProto *graph, const Onnx__NodeProto *node)
 {

@@ -139,9 +139,9 @@ make_begins (const CleaveShape *x, gint64 length)
   return tensor;
 }
 
-/* Returns whether constant indices count inside the large value of the MaxUnpool that reads them,
- * not inside the value before the split. `length`: number of elements in a channel of the large
- * value. */
+/* Returns whether constant indices are positions in the result of the MaxUnpool that reads them,
+ * not positions in the value before the split. `length`: number of elements in a channel of that
+ * result. */
 static gboolean
 has_local_values (CleaveTensor *constant, gint64 length)
 {
@@ -156,9 +156,9 @@ has_local_values (CleaveTensor *constant, gint64 length)
   return TRUE;
 }
 
-/* Returns whether the indices from node `maker` count inside the large value of the MaxUnpool that
- * reads them. The indices do so if they are an input of the graph, a result of a MaxPool that is
- * not split, or constants that has_local_values() accepts. */
+/* Returns whether the indices from node `maker` are positions in the result of the MaxUnpool that
+ * reads them. The indices are an input of the graph, a result of a MaxPool that is not split, or
+ * constants that has_local_values() accepts. */
 static gboolean
 are_local (CleaveNode *maker, gint64 length)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Checks whether the nodes of a repeat are iterations of one body. All iterations must read the
- * same results of their own iteration and of earlier iterations. From outside the repeat, all
- * iterations must read the same values, or slices whose begins advance by equal steps. Nodes after
- * the iterations may read only final states, or a Concat of one result of all iterations. */
+/* Checks whether the nodes of a repeat are iterations of one body. In all iterations, a node must
+ * read the same results, computed the same number of iterations before. From outside the repeat,
+ * all iterations must read the same values, or slices whose begins advance by equal steps. Nodes
+ * after the iterations may read only final states, or a Concat of one result of all iterations. */
 
 #include "repeats.h"
 
@@ -255,7 +255,7 @@ check_reader (
   if (is_inside (repeat, reader))
     return TRUE;
   if (has_stack (repeat, &stack, reader))
-    return iteration > 0; /* at iteration 0, this stack means that the Concat reads the result
+    return iteration > 0; /* at iteration 0, the stack exists only if the Concat reads the result
                            * twice */
   if (iteration > 0 || !find_stack (list, repeat, reader, &stack))
     return is_last_state (repeat, stack.node, result, iteration);
@@ -274,7 +274,7 @@ is_output (const CleaveOnnxList *list, const char *name)
   return FALSE;
 }
 
-/* Returns FALSE, too, if no node outside the repeat reads one of its results, since a Loop must
+/* Also returns FALSE if no node outside the repeat reads a result of the repeat, since a Loop must
  * have a result. */
 gboolean
 cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)

@@ -254,7 +254,8 @@ move_attr (Conversion *c, const char *name, guint operand, Kind kind)
 }
 
 /* Converts Softmax, LogSoftmax and Hardmax. Before opset 13, these ops reshape the operand to a
- * matrix whose columns are the dimensions from `axis` on. They then work on each row. */
+ * matrix whose columns are the dimensions from `axis` on. These ops then work on each row of the
+ * matrix. */
 static void
 convert_softmax (Conversion *c)
 {
@@ -275,8 +276,8 @@ convert_softmax (Conversion *c)
   set_input (c->node, 1, shape);
 }
 
-/* Converts Upsample, and the Resize of opset 10. The scales are operand 1 of these ops. They are
- * operand 2 of a Resize from opset 11 on. */
+/* Converts Upsample, and the Resize of opset 10. The scales are operand 1 of these ops. The scales
+ * are operand 2 of a Resize from opset 11 on. */
 static void
 convert_resize (Conversion *c)
 {

@@ -166,8 +166,8 @@ export_channels_last (CleaveOnnxExport *export, const CleaveNode *node, GError *
   return TRUE;
 }
 
-/* Writes a node with the attributes `attrs`, which computes a result of shape `whole`, and a Slice
- * that takes the range `part` of that result. Returns TRUE. */
+/* Writes a node with the attributes `attrs` and a result of the shape `whole`, and then a Slice
+ * that returns the range `part` of this result. Returns TRUE. */
 static gboolean
 write_part (CleaveOnnxExport *export,
             const CleaveNode *node,
@@ -188,7 +188,8 @@ write_part (CleaveOnnxExport *export,
 /* The functions below write a piece of a Resize with a phase. ONNX has no phase, so the file has
  * the whole Resize and a Slice. */
 
-/* Sets up the whole Resize: with sizes, or with scales if a scale is no quotient of extents. */
+/* Changes `a` to the attributes of the whole Resize, and `whole` to the shape of its result. Keeps
+ * only the sizes, or only the scales if a scale is no quotient of extents. */
 static void
 make_whole (const CleaveNode *node, CleaveResizeAttrs *a, CleaveShape *whole)
 {
@@ -244,7 +245,7 @@ export_part (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return write_part (export, node, &attrs, list_operands (export, node, &attrs), &whole, &range);
 }
 
-/* Writes a piece of a MaxPool as a MaxPool, and nodes that convert its indices. */
+/* Writes a piece of a MaxPool: a MaxPool, and nodes that convert the indices of the piece. */
 static gboolean
 export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {

@@ -31,7 +31,8 @@ find_small (const CleaveNode *node, guint operand, GHashTable *bad)
              : tensor;
 }
 
-/* Returns whether the weights and the zero points of a DequantizeLinear can both have 4 bits. */
+/* Returns whether the weights and the zero points of a DequantizeLinear can both have 4 bits.
+ * `bad`: the constants that need bytes. */
 static gboolean
 reads_packed (const CleaveNode *node, GHashTable *bad)
 {

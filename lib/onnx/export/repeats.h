@@ -18,8 +18,8 @@
 
 /* The order in which nodes are searched for repeats.
  *
- * AS_READ puts each node right before its first reader, from the outputs up. A Slice or a Concat
- * that nodes after the strips also read comes after all strips.
+ * AS_READ begins with the outputs, and puts each node right before its first reader. A Slice or a
+ * Concat that nodes after the strips also read comes after all strips.
  *
  * AS_THEY_STAND keeps the order of the file, except that a Slice or a Concat moves to its first
  * reader. The strips are adjacent only if they are adjacent in the graph. */

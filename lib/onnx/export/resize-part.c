@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes a piece of a Resize by a fractional factor. For each resized dimension, adds a product
- * with a matrix of weights, or a Gather if the mode is nearest. */
+/* Writes a piece of a Resize that scales by a fractional factor. For each resized dimension, adds a
+ * product with a matrix of weights, or a Gather if the mode is nearest. */
 
 #include "export.h"
 

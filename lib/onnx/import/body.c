@@ -69,7 +69,8 @@ check_op (CleaveOnnxImport *import, const Onnx__NodeProto *proto, GError **error
 }
 
 /* Sets the error for an operand that is not defined. Nodes are read after the nodes that compute
- * their operands. So if a node of the graph computes the operand, there is a cycle. */
+ * their operands. So if a node of the graph computes the undefined operand, the nodes form a
+ * cycle. */
 static gboolean
 fail_undefined (const CleaveOnnxNode *node,
                 const Onnx__GraphProto *graph,
@@ -105,9 +106,9 @@ read_operands (CleaveOnnxNode *node, const Onnx__GraphProto *graph, size_t index
   return TRUE;
 }
 
-/* Fails if the op must not read an operand whose elements have another form in the file
- * (CleaveOnnxForm). For example, the tensor has 8 bits for a 4-bit value, so most ops could compute
- * values that 4 bits cannot hold. */
+/* Fails if an operand has elements of 4 bits or 8-bit floats in the file (CleaveOnnxForm), and the
+ * op does not accept this form. The tensor holds each 4-bit value in a byte, so most ops could
+ * compute values that 4 bits cannot hold. */
 static gboolean
 check_forms (const CleaveOnnxNode *node, GError **error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* For results whose shapes depend on data, finds the most bytes that the results can take. The
- * shapes of the operands give this bound. For example, NonZero of 1x4x5 returns at most 20 columns
- * of 3 indices, 480 bytes. */
+/* Computes an upper bound of the bytes of results whose shapes depend on data. The bound follows
+ * from the shapes of the operands. For example, NonZero of 1x4x5 returns at most 20 columns of 3
+ * indices: 480 bytes. */
 
 #include "dynamic.h"
 
@@ -34,17 +34,17 @@ bound_operand (const Known *known)
   return (double) cleave_tensor_type_n_bytes (known->operand[0]);
 }
 
-/* Returns the most bytes of the results of Unique: as many values as the operand has, and at most
- * three indices for each value. */
+/* Returns an upper bound of the bytes of the results of Unique: as many values as the operand has,
+ * and at most three indices for each value. */
 static double
 bound_unique (const Known *known)
 {
   return bound_operand (known) + 3 * count_elements (known->operand[0]) * sizeof (gint64);
 }
 
-/* Returns the most bytes of the result of NonMaxSuppression. The result has rows of three indices.
- * For each batch and class, the result has at most one row for each box, and at most as many rows
- * as operand 2 allows. */
+/* Returns an upper bound of the bytes of the result of NonMaxSuppression. The result has rows of
+ * three indices. For each batch and class, the result has at most one row for each box, and at most
+ * as many rows as operand 2 allows. */
 static double
 bound_nms (const Known *known)
 {

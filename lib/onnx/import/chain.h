@@ -32,8 +32,9 @@ gboolean cleave_onnx_chain_starts (const CleaveOnnxImport *import,
 /* Adds a known value, which a node of the chain reads, to the graph. A value that the model stores
  * becomes a constant. Any other value becomes an input of the graph. */
 void cleave_onnx_chain_add_operand (CleaveOnnxImport *import, CleaveOnnxValue *value);
-/* Runs the chain. Stores the results that are read by outputs, by node `node` of `graph`, or by a
- * later node. `last` maps a name to 1 plus the index of its last reader; G_MAXUINT: an output. */
+/* Runs the chain. Stores a result if it is an output of the model, or if node `node` of `graph` or
+ * a later node reads it. `last` maps the name of a value to 1 plus the index of its last reader;
+ * G_MAXUINT: the value is an output. */
 gboolean cleave_onnx_chain_run (CleaveOnnxImport *import,
                                 const Onnx__GraphProto *graph,
                                 GHashTable *last,

@@ -2,8 +2,8 @@
 
 /* Computes expensive nodes that cannot be part of a chain (chain.h), such as nodes in the body of a
  * Loop. A function of the caller runs a graph that contains only the node. Operands that the model
- * stores are constants of that graph: kernels may pack constants, and a later run finds the same
- * graph. All other operands are inputs of that graph. */
+ * stores are constants of that graph. So kernels may pack these operands, and the caller can use
+ * one program for the equal graphs of several runs. All other operands are inputs of that graph. */
 
 #include "dynamic.h"
 
@@ -25,8 +25,8 @@ cleave_onnx_is_expensive (const CleaveOnnxImport *import,
           cleave_evaluate_call_work (call, operands) >= MIN_WORK);
 }
 
-/* Returns whether an operand becomes an input of the graph: the model does not store it, so it is
- * no constant. If the model stores all operands, operand 0 becomes an input. */
+/* Returns whether operand `index` becomes an input of the graph: the model does not store the
+ * operand. If the model stores all operands, operand 0 becomes an input. */
 static gboolean
 is_input (const GPtrArray *operands, guint index)
 {

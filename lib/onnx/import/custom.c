@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Keeps nodes of unknown domains as Custom nodes, which Cleave cannot compute. The model must
- * declare the types of their results (value_info). */
+/* Keeps nodes of unknown domains as Custom nodes. Cleave cannot compute a Custom node. The model
+ * must declare the types of the results of these nodes (value_info). */
 
 #include "dynamic.h"
 #include "node.h"

@@ -31,11 +31,12 @@ const char *cleave_onnx_name_of_node (const Onnx__NodeProto *proto);
 /* Starts an import with a dynamic part: a node becomes dynamic if the import cannot read it as a
  * static node. */
 void cleave_onnx_begin_dynamic (CleaveOnnxImport *import);
-/* If the node reads a result of a dynamic node, returns the name of that result; NULL otherwise. */
+/* Returns the name of a result of a dynamic node that the node `proto` or a node of its inner
+ * graphs reads. Returns NULL if there is none. */
 const char *cleave_onnx_find_dynamic (const CleaveOnnxImport *import, const Onnx__NodeProto *proto);
 GBytes *cleave_onnx_pack_node (const Onnx__NodeProto *proto);
-/* Makes a copy of a node of the file, for the dynamic part. Call this function before the node is
- * read, which may change it. */
+/* Makes a copy of a node of the file, for the dynamic part. Call this function before the import
+ * reads the node, since reading may change the node. */
 CleaveOnnxDeferred *
 cleave_onnx_deferred_new (CleaveOnnxImport *import, const Onnx__NodeProto *proto, guint position);
 void cleave_onnx_deferred_free (CleaveOnnxDeferred *deferred);

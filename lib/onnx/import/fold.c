@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Constant folding during the import. A node is folded if its operands are known, its values are
- * not too large, and the budget suffices. The budget is proportional to the size of the file;
- * shapes and other values that must be constant need far less. A node that is not folded stays in
- * the graph. */
+ * not too large, and the budget suffices. The budget is proportional to the size of the file.
+ * Shapes and other values that must be constant need only a small part of the budget. A node that
+ * is not folded stays in the graph. */
 
 #include "dynamic.h"
 #include "node.h"
@@ -39,7 +39,7 @@ cleave_onnx_spend (CleaveOnnxImport *import, double work)
 
 /* Returns the input that a node depends on, if the node depends on one input and the input is small
  * enough to hold a shape. Returns NULL if the node depends on no input or on several, or if more
- * than MAX_STEPS nodes lie between. */
+ * than MAX_STEPS nodes lie between the input and the node. */
 static const CleaveNode *
 find_input (const CleaveNode *node)
 {

@@ -112,8 +112,9 @@ static CleaveOnnxValue *choose (CleaveOnnxNode *node,
                                 CleaveOnnxValue *other,
                                 GError **error);
 
-/* Adds a Where for each pair of tensors of two sequences, which must have equal lengths. An element
- * of a sequence is never a sequence. */
+/* Returns a sequence whose tensors are selected by `condition`: adds a Where for each pair of
+ * tensors of `one` and `other`. Fails unless both sequences have the same length. An element of a
+ * sequence is never a sequence. */
 static CleaveOnnxValue *
 choose_items (CleaveOnnxNode *node,
               CleaveOnnxValue *condition,

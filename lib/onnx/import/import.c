@@ -291,7 +291,8 @@ parse (GBytes *bytes,
 /**
  * cleave_onnx_parse:
  * @bytes: a serialized `ModelProto`
- * @folder: (nullable): where the model's external data lies; %NULL: it may have none
+ * @folder: (nullable): the folder of the model's external data; %NULL: the model must have no
+ * external data
  * @options: (nullable): shapes and values of inputs
  * @error: return location for a [struct@GLib.Error]
  *
@@ -302,8 +303,8 @@ parse (GBytes *bytes,
  *
  * If the condition of an `If` is constant, only the selected branch becomes part of the graph. If
  * the condition is computed, both branches become part of the graph, and a `Where` selects the
- * results. A call of a function of the model becomes the nodes of the function. Sequences of
- * tensors are lists that the import resolves: positions must be constant.
+ * results. A call of a function of the model becomes the nodes of the function. The import resolves
+ * sequences of tensors, so a position in a sequence must be constant.
  *
  * An input to which @options gives a value is a constant of the graph, and not an input. An input
  * with a default value is also a constant: see [func@Cleave.onnx_list_defaults]. A free dimension

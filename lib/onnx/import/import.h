@@ -30,8 +30,9 @@ typedef enum {
   CLEAVE_ONNX_OPTIONAL_SEQUENCE
 } CleaveOnnxOptional;
 
-/* A value of the file, with a `result` of the graph, a known tensor (`constant`), or both. A value
- * with only a constant becomes a node of the graph when a node reads it. */
+/* A value of the file, with a `result` of the graph, a known tensor (`constant`), or both. If a
+ * value has only a constant, the import adds the constant to the graph when a node reads the
+ * value. */
 typedef struct
 {
   char *name; /* name in the file; NULL: an upgrade made the value */
@@ -248,7 +249,8 @@ CleaveOnnxValue *cleave_onnx_find_output (CleaveOnnxNode *node,
                                           const Onnx__GraphProto *graph,
                                           guint index,
                                           GError **error);
-/* Adds an Identity of a value of an outer scope. The value keeps its name. */
+/* Adds an Identity of a value of an outer scope, and returns the result of the Identity. The value
+ * itself keeps its name. Returns NULL on error. */
 CleaveOnnxValue *cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *value, GError **error);
 
 /* The functions below are for ops that read or make sequences (sequences.c). */
@@ -271,9 +273,10 @@ void cleave_onnx_blocked_free (CleaveOnnxBlocked *blocked);
 gboolean cleave_onnx_is_filter (const CleaveTensor *weights);
 gboolean cleave_onnx_is_nchwc (const char *domain, const char *op);
 gboolean cleave_onnx_upgrade_nchwc (CleaveOnnxNode *node, GError **error);
-/* Adds Slices of an element-wise node's operands that the file has in blocks. The Slices remove
- * channels that are only padding in the result. Sets `n_padded` to the number of channels of the
- * result in the file; 0: no operand is in blocks. */
+/* If the file stores an operand of an element-wise node in blocks, adds a Slice of the operand. The
+ * Slice removes channels that are only padding in the node's result. Sets `n_padded` to the number
+ * of channels of the result in the file; 0: no operand is in blocks. Fails if another op reads an
+ * operand in blocks. */
 gboolean cleave_onnx_narrow_blocked (CleaveOnnxNode *node, gint64 *n_padded, GError **error);
 /* Fails if a dynamic node has channels in blocks. The dynamic part keeps nodes as they are in the
  * file, but the static part computes values without blocks. */
@@ -324,8 +327,8 @@ const char *cleave_onnx_dim_name (const Onnx__ValueInfoProto *info, guint d);
 void cleave_onnx_keep_extents (CleaveOnnxImport *import,
                                const Onnx__ValueInfoProto *info,
                                const CleaveShape *shape);
-/* Returns the shape of an input as text, such as "N,3,?,W", if a dimension is free; NULL otherwise.
- */
+/* Returns the shape of an input with a free dimension as text, such as "N,3,?,W". Returns NULL if
+ * no dimension is free. */
 char *cleave_onnx_free_shape (const Onnx__ValueInfoProto *info);
 /* Returns whether an input is a tensor of strings, which only the dynamic part may read. */
 gboolean cleave_onnx_is_text_input (const CleaveOnnxImport *import,

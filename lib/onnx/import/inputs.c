@@ -75,8 +75,8 @@ add_default (CleaveOnnxImport *import,
   g_hash_table_insert (import->default_index, tensor, GUINT_TO_POINTER (import->defaults->len));
 }
 
-/* Returns whether an initializer is a default value of an input: the IR version allows default
- * values, and both have the same type. */
+/* Returns whether an initializer is the default value of an input: the IR version allows default
+ * values, and the initializer has the type of the input. */
 static gboolean
 is_default (const CleaveOnnxImport *import,
             const Onnx__ValueInfoProto *info,

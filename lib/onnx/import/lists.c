@@ -126,7 +126,7 @@ cleave_onnx_keep_lists (CleaveOnnxDynamic *dynamic, const Onnx__GraphProto *whol
 
 /* The functions below read the lists that a caller gives to a run. */
 
-/* The entries of a list among the values of the caller. */
+/* A list among the values that the caller of a run gives. */
 typedef struct
 {
   gint64 n;        /* number of tensors; -1: the value is absent */

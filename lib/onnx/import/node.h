@@ -108,11 +108,11 @@ void cleave_onnx_begin_folding (CleaveOnnxImport *import, gsize n_bytes);
 gboolean cleave_onnx_spend (CleaveOnnxImport *import, double work);
 #define CLEAVE_ONNX_TOO_COSTLY                                                                     \
   "takes more work than constant folding may do for a file of this size"
-/* Returns why a value is not constant although the importer needs a constant, as the end of an
- * error message. */
+/* Returns the end of an error message: the reason why a value is not constant, although the
+ * importer needs a constant. */
 const char *cleave_onnx_why_unknown (CleaveOnnxImport *import, const CleaveOnnxValue *value);
 /* The first function returns whether all operands (CleaveOnnxValue) are constant. The second
- * returns whether all would be constant if constant folding had no budget. */
+ * function returns whether all operands would be constant if constant folding had no budget. */
 gboolean cleave_onnx_is_constant (const CleaveCall *call, const GPtrArray *operands);
 gboolean cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands);
 /* Computes the node's values from constant operands. Leaves `values` empty if the computation

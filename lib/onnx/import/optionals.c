@@ -38,8 +38,8 @@ cleave_onnx_read_optional (CleaveOnnxNode *node, GError **error)
   return finish (node, items, CLEAVE_ONNX_OPTIONAL_TENSOR);
 }
 
-/* Accepts a tensor or a sequence, too: since opset 18, both are optional values that are not empty.
- */
+/* Reads OptionalGetElement. Operand 0 may also be a tensor or a sequence: since opset 18, tensors
+ * and sequences are optional values that are not empty. */
 gboolean
 cleave_onnx_read_optional_element (CleaveOnnxNode *node, GError **error)
 {

@@ -68,7 +68,7 @@ index_reads (Reads *reads, const Onnx__GraphProto *proto)
 }
 
 /* Appends a node to `order`, after the nodes that compute its operands. Skips nodes that are set in
- * `seen`, and sets the appended nodes there. Ignores a cycle: reading the nodes will report an
+ * `seen`, and sets appended nodes in `seen`. Ignores a cycle: reading the nodes will report an
  * undefined operand. */
 static void
 visit (Reads *reads, guint node, gboolean *seen, GArray *order)

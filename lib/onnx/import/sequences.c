@@ -44,7 +44,8 @@ cleave_onnx_check_tensor (const CleaveOnnxNode *node, guint index, GError **erro
   return cleave_onnx_node_fail (node, error, "operand %u must be a tensor", index);
 }
 
-/* Accepts sequences for the states of a Loop: the operands from index 2 on. */
+/* Fails if an operand is a sequence or an optional value. Does not check the states of a Loop (the
+ * operands from index 2 on), which may be sequences. */
 gboolean
 cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error)
 {
@@ -62,8 +63,8 @@ cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Reads the operand `operand`, a position in a list of `n` tensors. A negative position counts from
- * the end. The largest allowed position is n - 1 + `last`. */
+/* Sets `position` to the value of operand `operand`, a position in a list of `n` tensors. A
+ * negative value counts from the end of the list. Fails if the position exceeds n - 1 + `last`. */
 static gboolean
 read_position (
     CleaveOnnxNode *node, guint operand, guint n, guint last, guint *position, GError **error)
@@ -261,8 +262,8 @@ cleave_onnx_is_sequence_op (const char *op)
   for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
     if (strcmp (ops[i].op, op) == 0)
       return TRUE;
-  return strcmp (op, "SequenceMap") == 0; /* SequenceMap also has a body, which body.c passes to
-                                           * its reader */
+  return strcmp (op, "SequenceMap") == 0; /* SequenceMap is not in the table, since its reader also
+                                           * takes the body of the node */
 }
 
 gboolean

@@ -83,8 +83,8 @@ check_given (const Onnx__ValueInfoProto *info,
 
   if (shape == NULL)
     return TRUE;
-  /* Only the rank must be the rank in the model. If the caller gives other extents than the model,
-   * the ops check them. */
+  /* The caller's shape must have the rank that the model declares. The extents may differ: the ops
+   * check them. */
   if (shape->n_dim == given->rank || (is_text && shape->n_dim + 1 == given->rank))
     return TRUE;
   wanted = shape_to_string (shape, "x");

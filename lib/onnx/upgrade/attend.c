@@ -3,8 +3,8 @@
 /* Adds the nodes of an attention: softmax (Q Kᵀ · scale + mask) V. The upgrades of Attention of the
  * default domain and of com.microsoft's ops call cleave_onnx_attend().
  *
- * Nodes compute masks by comparing positions. A constant mask would be larger than the positions;
- * and a piece of some rows computes only the mask of these rows. */
+ * Nodes compute masks by comparing positions. A constant mask would be larger than the positions.
+ * After a split, a piece computes only the rows of the mask that the piece needs. */
 
 #include "attend.h"
 

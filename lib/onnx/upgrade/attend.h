@@ -48,8 +48,9 @@ cleave_onnx_attend (CleaveOnnxNode *node, const CleaveOnnxAttention *attention, 
 CleaveOnnxValue *cleave_onnx_split_heads (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_heads, const char *suffix, GError **error);
 /* Returns a mask that tells whether query s may read key t. A query may not read later keys. If
- * `window` exceeds 0, it may read only keys that are less than `window` positions earlier. `past`
- * (B×1×1×1) is the number of keys before query 0; if `past` is NULL, `n_past` is this number. */
+ * `window` exceeds 0, a query may read only keys that are less than `window` positions earlier.
+ * `past` (B×1×1×1) is the number of keys before query 0; if `past` is NULL, `n_past` is this
+ * number. */
 CleaveOnnxValue *cleave_onnx_causal (CleaveOnnxNode *node,
                                      gint64 n_queries,
                                      gint64 n_keys,

@@ -152,8 +152,9 @@ cleave_onnx_upgrade_attention (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish_all (node, (CleaveOnnxValue *[]){ y, core.k, core.v, scores }, 4);
 }
 
-/* Reads cos and sin. Without position ids, they have the shape B×S×(half a head). With position
- * ids, B×S, they are tables by position. */
+/* Reads cos and sin into `rotary`. Without position ids, cos and sin have the shape B×S×n, where n
+ * is the number of pairs of elements that rotate. With position ids (B×S), cos and sin are tables
+ * indexed by position. */
 static gboolean
 read_angles (CleaveOnnxNode *node, CleaveOnnxRotary *rotary, const CleaveShape *x, GError **error)
 {

@@ -165,8 +165,9 @@ q_attention (CleaveOnnxNode *node, GError **error)
 
 /* The functions below upgrade MultiHeadAttention, which reads Q, K and V, and adds their bias. */
 
-/* Returns one of the n values in `packed`, B×L×N×n×H, as B×L×(N·H). The n values are Q, K, V or K,
- * V; `part` is an index among them. */
+/* Returns the value with index `part` of the n values in `packed`, which has the shape B×L×N×n×H.
+ * The result has the shape B×L×(N·H). The values are Q, K and V if n is 3, and K and V if n is
+ * 2. */
 static CleaveOnnxValue *
 unpack (
     CleaveOnnxNode *node, CleaveOnnxValue *packed, gint64 part, const char *suffix, GError **error)

@@ -84,7 +84,7 @@ activate (CleaveOnnxNode *node,
 }
 
 /* Adds the op `op` with the first `n_operands` operands of the node. If the node has one more
- * operand, adds it to the result (Z of a FusedConv). Then adds the activation. */
+ * operand, such as Z of a FusedConv, adds this operand to the result. Then adds the activation. */
 static gboolean
 fused (CleaveOnnxNode *node,
        const char *op,

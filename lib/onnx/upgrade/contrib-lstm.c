@@ -6,8 +6,8 @@
 
 #include "contrib.h"
 
-/* Indices of the operands, in ONNX Runtime's order. In the shapes, D is the number of directions, I
- * of inputs, H of hidden elements, N of batch elements, and T of time steps. */
+/* Indices of the operands, in ONNX Runtime's order. Letters in the shapes: D directions, I inputs,
+ * H hidden elements, N batch elements, T time steps. */
 enum {
   X,
   W, /* [D, I, 4 H]: weights of X, with the gates in the order i o f c */

@@ -16,8 +16,9 @@ extern const CleaveOnnxContrib cleave_onnx_contrib_quantized[], cleave_onnx_cont
     cleave_onnx_contrib_norm[], cleave_onnx_contrib_attention[], cleave_onnx_contrib_grouped[],
     cleave_onnx_contrib_blocks[];
 
-/* Adds a DynamicQuantizeLinear of `x`. Sets `quantized` to the results: values, scale and zero
- * point. */
+/* CLEAVE_ONNX_N_QUANTIZED is the number of results of DynamicQuantizeLinear: values, scale and zero
+ * point. cleave_onnx_quantize_dynamically() adds a DynamicQuantizeLinear of `x`, and stores its
+ * results in `quantized`. */
 #define CLEAVE_ONNX_N_QUANTIZED 3
 gboolean cleave_onnx_quantize_dynamically (CleaveOnnxNode *node,
                                            CleaveOnnxValue *x,

@@ -43,8 +43,8 @@ make_positions (CleaveOnnxNode *node,
   return value;
 }
 
-/* Returns one column of theta in a shape that broadcasts to the grid. Each coordinate is multiplied
- * by its column; the last column is the constant term. */
+/* Returns column `column` of theta in a shape that broadcasts to the grid. The last column of theta
+ * is the constant term. Every other column is the factor of one coordinate. */
 static CleaveOnnxValue *
 take_column (CleaveOnnxNode *node, gint64 column, guint rank, GError **error)
 {
@@ -85,8 +85,8 @@ read_grid (CleaveOnnxNode *node, CleaveShape *grid, GError **error)
   return TRUE;
 }
 
-/* Upgrades AffineGrid: the grid is the last column of theta, plus each coordinate times its column.
- * Column 0 belongs to the last spatial dimension. */
+/* Upgrades AffineGrid. The grid is the last column of theta plus, for each spatial dimension, a
+ * coordinate times another column. Column 0 is for the last spatial dimension. */
 gboolean
 cleave_onnx_upgrade_affine_grid (CleaveOnnxNode *node, GError **error)
 {

@@ -118,7 +118,7 @@ read_target (CleaveOnnxNode *node, const CleaveShape *x)
 }
 
 /* Gives all axes in `axes` the same scale, the smallest or the largest of their scales, as `policy`
- * says. Rounds extents to the nearest integer, and halves up. */
+ * says. Rounds extents to the nearest integer; a fraction of 0.5 is rounded up. */
 static gboolean
 keep_proportions (CleaveOnnxNode *node,
                   const char *policy,

@@ -188,8 +188,8 @@ find_taps (Taps *taps,
 }
 
 /* Appends the taps of one result element to `all`, and adds taps up to `n` taps. An added tap reads
- * the same operand element as the tap before it, and takes half of its weight. Halving is exact. If
- * the added tap had the weight 0, an infinite element would give NaN. */
+ * the same operand element as the tap before it, and takes half of the weight of that tap. Halving
+ * is exact. If the added tap had the weight 0, an infinite element would give NaN. */
 static void
 append_row (Taps *all, const Taps *taps, gint64 n)
 {
@@ -318,8 +318,8 @@ extrapolate_axis (CleaveOnnxNode *node,
                            x);
 }
 
-/* Converts to an integer type, and clamps to the range of an 8-bit type. Rounds if `is_rounded`, as
- * ONNX Runtime does with antialias; otherwise truncates. */
+/* Converts to an integer type, and clamps to the range of an 8-bit type. If `is_rounded`, rounds to
+ * the nearest integer, as ONNX Runtime does with antialias. If not, truncates. */
 static CleaveOnnxValue *
 to_integers (CleaveOnnxNode *node,
              CleaveOnnxValue *x,

@@ -5,8 +5,8 @@
 
 /* Rotary embedding: the rotation of each position by an angle, given by cos and sin. The upgrades
  * of RotaryEmbedding and GroupQueryAttention set up a CleaveOnnxRotary and then call
- * cleave_onnx_rotate(). In the shapes, B is the batch, N the number of heads, S of positions, and H
- * of elements per head. */
+ * cleave_onnx_rotate(). Letters in the shapes: B batch elements, N heads, S positions, H elements
+ * per head. */
 typedef struct
 {
   CleaveOnnxValue *cos, *sin; /* cos and sin of the angles: [B or 1, 1, S, half of the rotated

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades a TfIdfVectorizer with weights. The plain op counts; the upgrade limits the counts to 1
- * (mode IDF), and multiplies by the weights (IDF and TFIDF). */
+/* Upgrades a TfIdfVectorizer with the mode IDF or TFIDF to the mode TF, which counts n-grams. Adds
+ * nodes that limit the counts to 1 (IDF only), and that multiply the counts by the weights. */
 
 #include "upgrades.h"
 

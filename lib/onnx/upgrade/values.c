@@ -123,8 +123,8 @@ cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, integers (node, &CLEAVE_SHAPE (shape->rank, n), turned));
 }
 
-/* Unique keeps the first of equal slices along the axis. Without an axis, it keeps the first of
- * equal elements. */
+/* The slices that Unique compares: the slices along an axis, or the elements if there is no axis.
+ * Unique keeps the first of equal slices. */
 
 typedef struct
 {
@@ -262,8 +262,8 @@ groups_init (Groups *groups, const Slices *slices, gboolean sorted)
     }
 }
 
-/* Returns the first slice of each group, concatenated along the axis. The result has the axis at
- * its position in the operand. */
+/* Returns the first slice of each group, concatenated along the axis. The axis has the same
+ * position in the result as in the operand. */
 static CleaveTensor *
 gather_groups (const Slices *slices, const Groups *groups, const gint64 *axis)
 {
