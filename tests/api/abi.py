@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""abi.py ROOT LIBRARY [--write]: compares the binary interface with tests/api/abi.txt, or with --write writes
-tests/api/abi.txt.
+"""abi.py ROOT LIBRARY [--write]: compares the binary interface of LIBRARY with tests/api/abi.txt. With --write, writes
+tests/api/abi.txt instead.
 
 The file has a line for each public function, with its types, and for each value of an enum. A public struct has a line
 with its size and the offsets of its fields. A lost or changed line breaks programs that were compiled before: raise the
@@ -37,7 +37,7 @@ def declare(result, name, arguments):
 
 
 def measure(headers, root):
-    """Returns a line for each struct and each value of an enum, as a compiled program prints them."""
+    """Compiles and runs a program that prints a line for each struct and each value of an enum. Returns these lines."""
     prints = []
     for name, fields in sorted(headers.structs.items()):
         prints.append(f'  printf ("struct {name}: %zu bytes", sizeof ({name}));')

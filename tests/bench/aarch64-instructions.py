@@ -3,12 +3,13 @@
 """aarch64-instructions.py --root ROOT CLEAVE --ort FOLDER MODEL[:SHAPE]…: counts the instructions of one run of a
 model.
 
-CLEAVE is the command for aarch64; ROOT has the arm64 packages; FOLDER has libonnxruntime.so.1 for arm64, as
-`node_modules/onnxruntime-node/bin/napi-v6/linux/arm64` of the package in npm. CLEAVE and ONNX Runtime run on one thread
-in qemu, and a plugin counts their instructions. The script counts a process with two runs and a process with N more
-runs, and divides the difference by N. So loading a model does not count. The script takes the smallest of three counts,
-since the start of ONNX Runtime differs by a tenth from process to process. A model of few instructions needs a large N.
-A number of instructions does not give a time, and the script measures nothing on hardware."""
+CLEAVE is the command for aarch64; ROOT has the arm64 packages; FOLDER has libonnxruntime.so.1 for arm64. In the npm
+package, this folder is `node_modules/onnxruntime-node/bin/napi-v6/linux/arm64`. CLEAVE and ONNX Runtime run on one
+thread in qemu, and a plugin counts their instructions. The script counts a process with two runs and a process with N
+more runs, and divides the difference by N. So the result excludes the instructions that load the model. The script
+takes the smallest of three counts, since the start of ONNX Runtime differs by a tenth from process to process. If a run
+of the model executes few instructions, N (--runs) must be large. A number of instructions does not give a time, and the
+script measures nothing on hardware."""
 
 import argparse
 import math
@@ -43,7 +44,7 @@ def compile_all(folder, root, ort):
 
 
 def describe_processor(root):
-    """Adds the files that describe one Neoverse N1 to ROOT, where qemu looks for each file first."""
+    """Adds files that describe a Neoverse N1 to ROOT. When a program opens a file, qemu looks in ROOT first."""
     folder = os.path.join(root, 'sys/devices/system/cpu')
     os.makedirs(folder, exist_ok=True)
     os.makedirs(os.path.join(root, 'proc'), exist_ok=True)
@@ -65,7 +66,8 @@ def count(qemu, command):
 
 
 def count_run(qemu, make_command, n_runs):
-    """Returns the instructions of one run; make_command (N) is the command that runs a model N times."""
+    """Returns the number of instructions of one run, measured over `n_runs` runs. make_command (N) returns the command
+    that runs a model N times."""
     return max(1, (count(qemu, make_command(FEW + n_runs)) - count(qemu, make_command(FEW))) / n_runs)
 
 

@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """aarch64-loops.py OBJECT…: estimates the inner loops of aarch64 kernels by llvm-mca, without hardware.
 
-Prints the loops of each object that have the most multiply-adds, with the multiply-adds per cycle on each processor as
-a share of its peak. The peak is the rate of independent instructions of the same kind, estimated in the same way. With
---at-least SHARE, the script fails if a loop has a smaller share. An estimate assumes that all loads hit the first-level
-cache. The Cortex-A76 has the pipelines of the Neoverse N1; LLVM 19 has no description of the A76 and takes the
-description of the A57."""
+Prints for each object the loops with the most multiply-adds. For each loop and processor, prints the multiply-adds per
+cycle as a share of the processor's peak. The peak is the rate of independent instructions of the same kind, which
+llvm-mca also estimates. With --at-least SHARE, the script fails if a loop has a smaller share. An estimate assumes that
+all loads hit the first-level cache. The Cortex-A76 has the pipelines of the Neoverse N1; LLVM 19 has no description of
+the A76 and takes the description of the A57."""
 
 import argparse
 import re
 import subprocess
 import sys
 
-# Multiply-adds that one instruction on full vectors computes: by the instruction's name and the shape of its result.
+# Number of multiply-adds that one instruction computes on full vectors. A key is the name of the instruction and the
+# shape of its result.
 MACS = {
     ('fmla', '4s'): 4, ('fmla', '2d'): 2, ('sdot', '4s'): 16, ('udot', '4s'): 16, ('usdot', '4s'): 16, ('sudot', '4s'): 16,
     ('smull', '4s'): 4, ('smull2', '4s'): 4, ('smlal', '4s'): 4, ('smlal2', '4s'): 4,

@@ -27,8 +27,8 @@ now (void)
   return t.tv_sec * G_GINT64_CONSTANT (1000000000) + t.tv_nsec;
 }
 
-/* Sets the strides of a value whose dimensions are in this memory order ("20413": outermost
- * first). `gap` elements separate the rows of the innermost dimension. */
+/* Sets the strides of `view`. `order` lists the dimensions in the order of memory, the outermost
+ * first, such as "20413". `gap` elements separate the rows of the innermost dimension. */
 static void
 lay_out (CleaveView *view, const char *order, gint64 gap)
 {
@@ -125,7 +125,7 @@ report_layouts (const Layouts *l, CleaveElement element, const char *element_nam
     report (name, &to, &from);
 }
 
-/* Copies every `step`-th element. */
+/* Measures a copy of every `step`-th element. */
 static void
 report_step (gint64 step, CleaveElement element, const char *element_name)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Compares the memory of fitted chains of convolutions with msf-CNN's figures ("msf-CNN", NeurIPS
- * 2025, table of peak memory and MACs). msf-CNN counts one byte per element, without the network's
- * input and its last result. Cleave's figure is the arena of a program, divided by four since
- * elements are float32.
+/* Compares the memory of fitted chains of convolutions with the figures of the paper "msf-CNN"
+ * (NeurIPS 2025, table of peak memory and MACs). msf-CNN counts one byte per element, and does not
+ * count the network's input and the network's last result. Cleave's figure is the arena of a
+ * program, divided by four since elements are float32.
  *
  * A point of msf-CNN's table is a peak memory with a number of MACs. For each point, prints the
  * least arena of all plans of the frontier that have at most the MACs of the point. If that arena
@@ -110,8 +110,9 @@ add_asked (GPtrArray *plans, const CleaveGraph *graph, const Point *point, gint6
     g_ptr_array_add (plans, plan);
 }
 
-/* Returns the plan with the least memory that has at most the MACs of the point. The candidates are
- * all plans, and a plan that is fitted to the limits of the point. */
+/* Returns a plan that has at most the MACs of the point: the plan with the least memory. If no plan
+ * in `plans` has less memory than the point, first adds a plan that is fitted to the limits of the
+ * point. */
 static const CleaveFitTotals *
 meet_point (GPtrArray *plans, const CleaveGraph *graph, const Point *point, gint64 last_macs)
 {

@@ -2,7 +2,8 @@
 
 /* Measures the peak rates of one core and prints them as JSON. Each rate is the best of many runs:
  *
- *   - float32 fused multiply-adds, in GFLOP/s; products of bytes per multiply-add
+ *   - float32 fused multiply-adds, in GFLOP/s
+ *   - products of bytes that one instruction computes in a lane of 32 bits
  *   - a division, a square root and a float16 conversion, in durations of a multiply-add
  *   - memcpy of several sizes, in GB/s, read plus written
  *
@@ -95,8 +96,9 @@ best_rate (Op op)
   return (double) n * N_CHAINS * (4 << level) / (double) least * 1e-3;
 }
 
-/* Returns how many products of bytes an instruction computes in a lane of 32 bits. The number is 4
- * with VNNI, and 2 without VNNI, where bytes are multiplied as 16-bit integers. */
+/* Returns the number of products of bytes that an instruction computes in a lane of 32 bits. The
+ * number is 4 with VNNI. Without VNNI, the number is 2, since bytes are multiplied as 16-bit
+ * integers. */
 static guint
 bytes_factor (void)
 {

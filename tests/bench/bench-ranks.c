@@ -3,11 +3,11 @@
 /* bench-ranks MODEL GBIT LATENCY REPEAT [SHAPE]: prints three durations as JSON. mpirun starts this
  * program on each rank. The first duration is the shortest run on ranks with one thread each. The
  * second is the shortest run of one process with as many threads as ranks. The third is the
- * simulated run on the ranks with the measured network.
+ * simulated run on the ranks, for the measured bandwidth and latency of the network.
  *
  * The model is split and placed for GBIT and LATENCY, so that ranks send each other messages even
  * if the real network is slower. If GBIT and LATENCY are 0, the model is placed for the measured
- * network. SHAPE is the shape of the only input.
+ * bandwidth and latency. SHAPE is the shape of the only input.
  *
  * The simulation uses measured times of steps. To measure them, one process runs all steps, while
  * the other ranks sleep. */

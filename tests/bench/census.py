@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """census.py BUILD [--json FILE] [--flagged] [WORD]: runs a node of each op, element type and layout on one thread.
 Compares the times with the peak rates of the core. Prints a table in Markdown. With WORD, the table has only ops whose
-names contain WORD. With --flagged, the table has only lines with a cell below half of the limit.
+names contain WORD. With --flagged, the table has only lines with a cell below half of the core's limit.
 
 A cell has GFLOP/s, or GB/s read and written for ops without multiplications. The share of the core's limit is in
 brackets. The limit is the longer of two times: the time of a memcpy of the op's bytes, and the time of the fewest
 instructions that can compute the op. A bold cell is below half of the limit, and the last column gives the reason
 (census_reasons.py). "ref": the reference kernel runs the node. "-": ONNX does not allow the node. A node that is a view
-takes no time: its cell is the slowest of "load", "store" and "copy", which move its value in and out. The time of a
-step is the least of many runs. Needs python3-onnx; exits with 77 without it."""
+takes no time. The cell of a view is the slowest of "load", "store" and "copy", which move the value of the view in and
+out. The time of a step is the least of many runs. Needs python3-onnx; exits with 77 without it."""
 
 import argparse
 import json
@@ -122,7 +122,8 @@ def instructions(limits, work, element, counts):
 
 def cell(limits, step, element, work=Work(), counts=(0, 0, 0)):
     ns = max(step['nanoseconds'], 1)
-    # A product and a sum of wide integers are two instructions, and registers hold half as many 64-bit integers.
+    # A product and a sum of 32-bit or 64-bit integers are two instructions. A register holds half as many 64-bit
+    # integers as float32 numbers.
     factor = {'uint8': limits['bytes_factor'], 'int8': limits['bytes_factor'], 'int32': 0.5, 'int64': 0.25}.get(element, 1)
     arithmetic = 2 * (step['macs'] / factor + instructions(limits, work, element, counts)) / limits['float32_gflops']
     memory = (step['bytes'] + work.reads) / copy_rate(limits, step['bytes'])
@@ -146,7 +147,7 @@ def census_cell(command, limits, path, case, element):
         return dict(text='refused', flagged=True, message=measured)
     measured = run(command, path, max(MIN_RUNS, min(MAX_RUNS, int(RUN_MS / max(measured['latency_ms']['min'], 0.001)))))
     steps = [step for step in measured['steps'] if step['name'] == NODE]
-    if not steps:  # a view: measures the moves of the view or of the I/O binding
+    if not steps:  # the node is a view: measures the steps that move its value in and out
         steps = [step for step in measured['steps'] if step['what'] in BORDERS and not step['name'].startswith('before')]
         slowest = min((cell(limits, step, element) for step in steps), key=lambda one: one['share'])
         return dict(slowest, text='view') if slowest['share'] > IN_PLACE else slowest
@@ -170,8 +171,8 @@ def census_line(command, limits, folder, case):
 
 
 def reasons_of(row):
-    """Returns a dict from the reason of a slow cell (less than half of the core's limit) to its element types. The key
-    None has the slow cells without a reason."""
+    """Returns a dict from each reason for slow cells to their element types. A slow cell is below half of the core's
+    limit. The key None stands for slow cells without a reason."""
     reasons = {}
     for element, cell_ in row['cells'].items():
         if cell_['flagged']:

@@ -3,9 +3,9 @@
 
 A line is (op, where, operands, attributes, work). Operands are X(shape), a value of the tested type; C(shape), a value
 in the layout that a convolution produces; W(shape), a constant; and I(list), an int64 constant. Work is the least
-number of vector instructions for an element of the result, without multiply-adds. It is Work(...) if some instructions
-are divisions or square roots, or if the op reads operands again. Without this number, the census would compare an op
-that computes much only with the speed of memory."""
+number of vector instructions for an element of the result, without multiply-adds. If some instructions are divisions or
+square roots, or if the op reads operands again, work is an object Work(...). Without work, the census would compare
+each op without multiply-adds only with the speed of memory."""
 
 
 import math
@@ -55,7 +55,8 @@ IMAGE, ROWS = (1, 96, 56, 56), (1, 196, 768)
 SHAPES = {'image': IMAGE, 'rows': ROWS}
 F32 = 'float32'
 
-# Vector instructions per element of each op: for functions, a range reduction and a polynomial with float32 precision.
+# Vector instructions per element of each op. A function such as Exp needs a range reduction and a polynomial with
+# float32 precision.
 UNARY = {
     'Relu': 1, 'LeakyRelu': 2, 'Elu': 12, 'Selu': 12, 'Celu': 12, 'ThresholdedRelu': 1, 'HardSigmoid': 2, 'HardSwish': 3, 'Shrink': 2,
     'Sigmoid': Work(10, div=1), 'Tanh': Work(10, div=1), 'Exp': 11, 'Log': 14, 'Sqrt': Work(sqrt=1), 'Reciprocal': Work(div=1),

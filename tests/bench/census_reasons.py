@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The reasons why cells of the census are below half of the core's limit, or refused."""
+"""The reasons why cells of the census are below half of the core's limit, or why the library refuses the node of a
+cell."""
 
 import re
 

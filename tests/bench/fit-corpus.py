@@ -47,7 +47,8 @@ SMALL_NODES, SMALL_SECONDS = 500, 0.3
 # than a and at most b nodes.
 SIZES = [(0, 50), (50, 100), (100, 200), (200, 500), (500, math.inf)]
 
-# The goals: a pattern of labels, the budget as a fraction of the unsplit arena, and the largest ratio of the latencies.
+# The goals: a pattern of labels, the budget as a fraction of the unsplit arena, and the largest allowed latency as a
+# multiple of the unsplit latency.
 GOALS = [(r'networks/(tcn|wavenet)', 0.15, 1.25), (r'networks/yolov5', 0.60, math.inf), (r'networks/centernet', 0.35, math.inf)]
 # The goals of search time of large networks: a pattern of labels, and processor seconds.
 SECONDS = [(r'networks/chain-10000', 3.0), (r'networks/bert-base', 1.0)]
@@ -280,7 +281,8 @@ def time_both(cleave, file, split):
 
 
 def check_goal(cleave, file, part, latency):
-    """Fits a network into a part of its arena. Returns whether it meets the latency goal, and a line of figures."""
+    """Fits a network into the fraction `part` of its unsplit arena. Returns whether the latency of the split network is
+    at most `latency` times the unsplit latency, and a line of figures."""
     arena = json.loads(run([cleave, 'memory', file, '--json'], 60)[1])['models'][0]['arena_bytes']
     info = json.loads(run([cleave, 'info', file, '--json'], 60)[1])
     borders = sum(ELEMENT_BYTES[one['type']] * math.prod(one['shape']) for one in info['inputs'] + info['outputs'])

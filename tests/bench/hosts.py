@@ -3,9 +3,9 @@
 """hosts.py CLEAVE BENCH_MODEL [--into FILE.md] [--only NAME]: simulates four networks on 1 to 64 hosts with `cleave
 simulate`, and prints tables.
 
-The networks are VGG-16 (its convolutions and poolings), MobileNetV2, a detector of 1280 x 1280 and a BERT of 384
-words, all with random weights. With --into, the tables replace the text between the marks of the file. Needs
-Debian's python3-onnx; exits with 77 without it."""
+The networks are VGG-16 (its convolutions and poolings), MobileNetV2, a detector for images of 1280 x 1280 and a BERT
+for 384 words, all with random weights. With --into, the tables replace the text between the comments BEGIN and END in
+FILE.md. Needs Debian's python3-onnx; exits with 77 without it."""
 
 import argparse
 import json

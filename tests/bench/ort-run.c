@@ -6,7 +6,7 @@
  *
  * The package of ONNX Runtime in npm has the library without its header. The functions of ONNX
  * Runtime's C interface are in a table whose order never changes. So this file contains the
- * positions in that table of the functions that it calls. */
+ * position of each called function in that table. */
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ranks-here.py BENCH_RANKS BENCH_MODEL [FOLDER] [--repeat N]: compares two ranks with one thread each on this machine
-with one process with two threads.
+"""ranks-here.py BENCH_RANKS BENCH_MODEL [FOLDER] [--repeat N]: compares two kinds of runs on this machine: two ranks of
+one thread each, and one process of two threads.
 
 Runs on ranks alternate with runs of one process, and the script takes the shortest time of each. The models are the
 convolutions of VGG-16, DenseNet-121 with random weights, and the text detector that tests/peers/fetch.sh downloaded to

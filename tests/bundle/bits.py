@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bits.py [--compiler=gcc,clang] [--places=arena,apart,rows] [--boards=M0,M4…] [--max-added-macs=50] CLEAVE MODEL…:
-# writes bundles of models and runs them. There are five budgets for a model, from the smallest arena to the
-# arena of the unsplit network. A model has a bundle for each budget and each of --places, the place of its input. The
-# smallest arenas need --max-added-macs, since the bundles compute some columns twice. Compiles the bundles without warnings and with the
-# address and undefined behavior sanitizers, and runs their test programs, which compare the bits with the bits of
-# `cleave run`. Compiles files with the same text only once. With --boards, also runs the bundle with the smallest arena
-# on emulated boards (emulate.py). Prints a line for each model, and fails if one bundle differs. A model that a bundle
-# cannot compute is skipped by name.
+# writes bundles of models and runs them. There are five budgets for a model, from the smallest arena to the arena of
+# the unsplit network. A model has a bundle for each budget and each of --places, the place of its input. The smallest
+# arenas need --max-added-macs, since the bundles compute some columns twice. Compiles the bundles without warnings and
+# with the address and undefined behavior sanitizers, and runs their test programs, which compare the bits with the bits
+# of `cleave run`. Compiles files with the same text only once. With --boards, also runs the bundle with the smallest
+# arena on emulated boards (emulate.py). Prints a line for each model, and fails if one bundle differs. If a bundle
+# cannot compute a model, the script prints the name of the model and skips the model.
 import argparse
 import glob
 import hashlib

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Linked with a bundle on an emulated board (emulate.py): measures a call of the bundle's run
- * function, RUN, with the linker option --wrap. Prints the bytes of stack that the call used. If
- * the board has a CMSDK timer, also prints how much the timer, which counts down, has fallen during
- * the call.
+/* Measures a call of a bundle's run function RUN on an emulated board (emulate.py). The linker
+ * option --wrap redirects the calls of RUN to this file. Prints the bytes of stack that the call
+ * used. If the board has a CMSDK timer, also prints the ticks that the timer counted during the
+ * call.
  *
- * RUN has two to four pointers: memories, then io. The boards pass four pointers in registers, so
- * the wrapper can pass on four pointers in all cases. */
+ * RUN has two to four parameters, all pointers. The boards pass four pointers in registers, so the
+ * wrapper can pass on four pointers in all cases. */
 
 #include <stdint.h>
 #include <stdio.h>

@@ -308,10 +308,10 @@ check_case (CleaveBundleCase *c, const void *const *params, const RowKernel *ker
     }
 }
 
-/* Returns whether a bundle cannot compute the nodes of an op that random-ops.h makes, so that other
- * generators make the nodes. A random Pow has exponents without a kernel. A random node of another
- * special op is a view or has a batch, and no other node of its graph shows where its channels are.
- */
+/* Returns whether an op is special: a bundle cannot compute the nodes of the op that the other
+ * generators of random-ops.h make. Those nodes of Pow have exponents without a kernel. Those nodes
+ * of the other special ops are views or have a batch, and no other node of the graph shows where
+ * their channels are. */
 static gboolean
 is_special (const char *op)
 {

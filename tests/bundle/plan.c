@@ -94,9 +94,9 @@ START_TEST (a_chain_of_overlays_moves_to_and_fro)
 }
 END_TEST
 
-/* Counts the overlays that begin at a higher address than the value that they overwrite. A kernel
- * that works in place writes a row from its begin on, so a row of such an overlay must not overlap
- * the row of the operand. */
+/* Returns the number of overlays that begin at a higher address than the value that they overwrite.
+ * A kernel that works in place writes a row from its begin on, so a row of such an overlay must not
+ * overlap the row of the operand. */
 static guint
 check_upward_ends (const CleaveBundle *bundle)
 {
@@ -172,8 +172,8 @@ make_vectors (guint32 seed)
   return graph;
 }
 
-/* Counts the results that are computed in place. Asserts that none of them begins inside of its
- * operand. */
+/* Returns the number of results that are computed in place. Asserts that none of them begins inside
+ * of its operand. */
 static guint
 check_vectors (const CleaveBundle *bundle)
 {

@@ -26,7 +26,7 @@ COMPILERS = [
 RUNTIME = re.compile(r'__aeabi_\w+|__gnu_\w+|_GLOBAL_OFFSET_TABLE_')
 
 IMAGE = '%x = Input : float32 1x4x6x6  # x\n%two = Constant value=2 : float32 scalar\n'
-# Each network, its text, and the functions of <math.h> that its header must name. Gelu is a product with Erf.
+# Each network, its text, and the functions of <math.h> that its header must name. A Gelu is written as a Mul by an Erf.
 NETWORKS = {
     'functions': (IMAGE + '%a = Sigmoid %x\n%b = Tanh %a\n%c = Erf %b\n%d = Mul %c, %x\n%e = Pow %d, %two\n'
                   '%f = Softmax %e axis=-1\noutput %f  # y\n', {'fmaf', 'copysignf', 'fabsf'}),

@@ -234,7 +234,8 @@ try_graph (Case *at, Tape *tape)
   return verdict;
 }
 
-/* Computes the graph in one Way and returns the verdict. Adds a tail to one of twelve graphs. */
+/* Computes the graph in one Way and returns the verdict. For one of twelve graphs, first adds a
+ * tail: nodes whose shapes depend on data. */
 static Verdict
 try_way (Case *at, Tape *tape)
 {

@@ -6,8 +6,8 @@
 
 #include "trial-ops.h"
 
-/* Returns indices of the type: either existing ones, which may be out of range, or new ones, which
- * are within the extent. */
+/* Returns a value of the type for indices into `extent` elements. The value exists already, and may
+ * have indices out of range, or it is new, and all its indices are in range. */
 static guint
 pick_indices (Trial *trial, const TrialType *type, gint64 extent)
 {

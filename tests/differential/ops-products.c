@@ -7,7 +7,8 @@
 #include "trial-ops.h"
 
 /* Picks the type `b` of a second factor for a matrix of type `a`: its rank and batch dimensions.
- * The result has the element type of `a`. Returns FALSE if the product is too much work. */
+ * Sets `y` to the type of the product, and `k` to the length of the sums. Returns FALSE if the
+ * product is too much work. */
 static gboolean
 pick_factor (Trial *trial, const TrialType *a, TrialType *b, TrialType *y, gint64 *k)
 {

@@ -14,7 +14,8 @@ quantized_set (const Trial *trial)
   return trial->opset >= 21 ? BYTES | SET (I16) | SET (U16) : BYTES;
 }
 
-/* Returns the type of scales: one for the whole value, or one for each index of a dimension. */
+/* Returns the type of scales: one scale for the whole value, or one for each index of dimension
+ * `axis`. Sets `axis` to a random dimension, or to 0 if there is one scale. */
 static TrialType
 pick_factors (Trial *trial, const TrialType *x, guint element, guint *axis)
 {

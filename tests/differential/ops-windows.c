@@ -268,8 +268,8 @@ grow_col2im (Trial *trial, const char *op)
     add_work (trial, type_n_elements (&type));
 }
 
-/* Picks the attribute output_padding, and computes the extents of the result of a transposed
- * convolution. Returns FALSE if a value would be empty or auto_pad is illegal. */
+/* Picks the attribute output_padding, and sets `w->out` to the extents of the result of a
+ * transposed convolution. Returns FALSE if a value would be empty or auto_pad is illegal. */
 static gboolean
 find_transposed (Trial *trial, Window *w, const TrialType *x, gint64 *output_padding)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes a failing case small. Drops choices from its two tapes (of the model and of the Way) and
- * lowers choices, while the verdict stays the same. */
+/* Makes a failing case small. A case has two tapes of random choices: one makes the model, one
+ * makes the Way. Drops choices and lowers choices, while the verdict stays the same. */
 
 #include "shrink.h"
 

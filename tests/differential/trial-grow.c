@@ -117,9 +117,9 @@ get_growth (const Trial *trial)
   return trial->large ? 70 : trial->deep ? 95 : 85;
 }
 
-/* Adds nodes and outputs. About one of a hundred graphs has large values, so that the graph can be
- * split for threads, and runs kernels that serve only large values. One of sixteen graphs can be
- * fitted into less memory. */
+/* Adds nodes and outputs. About one of a hundred graphs has large values. Such a graph can be split
+ * for threads, and runs kernels that serve only large values. One of sixteen graphs can be fitted
+ * into less memory. */
 void
 trial_grow (Trial *trial)
 {

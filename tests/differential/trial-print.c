@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Prints a trial as text. */
+/* Prints a trial (a random model) as text. */
 
 #include "trial.h"
 

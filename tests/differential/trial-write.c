@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes a trial as the bytes of an ONNX model, field by field. */
+/* Writes a trial (a random model) as the bytes of an ONNX model, field by field. */
 
 #include "trial.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The values and nodes of a trial, and the functions with which tables of ops make them. */
+/* The values and nodes of a trial (a random model), and the functions with which tables of ops make
+ * them. */
 
 #include "trial.h"
 

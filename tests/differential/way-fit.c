@@ -160,7 +160,9 @@ read_smallest (const GError *error)
   return g_ascii_strtoll (at + strcspn (at, "0123456789"), NULL, 10);
 }
 
-/* Checks a refused budget: the smallest budget in the message is the minimum memory. */
+/* Checks the error of a budget that no plan meets. Returns TRUE if the budget `smallest` that the
+ * error names is the minimum memory, and if the plan with the minimum memory has the figures that
+ * it reports. */
 static gboolean
 check_refused (Way *way, const CleaveFitOptions *options, gint64 smallest, GString *failure)
 {

@@ -169,7 +169,8 @@ tell_failure (const Plan *plan, const Report *report, guint n_failures)
 }
 
 /* Starts a worker for a job (a range of seeds) if the job has none. If the worker ended with a
- * failure, reports the failure. Returns TRUE if the job has no seeds left. */
+ * failure, reports the failure and adds 1 to `n_failures`. Returns TRUE if the job has no seeds
+ * left. */
 static gboolean
 attend (const Plan *plan, Job *job, gboolean stop, guint *n_failures)
 {

@@ -121,8 +121,9 @@ is_accepted (const CleaveCall *call)
   return good;
 }
 
-/* Calls the type inference of the op with another element type for an operand, or for all operands
- * with the same type. */
+/* Calls the type inference of the op with the element type `element` for one operand, and then for
+ * all operands that have the same type as this operand. If the op accepts the types, adds `element`
+ * to `facts`. */
 static void
 try_element (const CleaveCall *call,
              CleaveTensorType *types,

@@ -52,8 +52,8 @@ add_same (CleaveGraph *graph, const char *name, CleaveResult *a, CleaveResult *b
   return cleave_node_get_result (node, 0);
 }
 
-/* Makes a graph as a split makes it: two nodes in two pieces each, for rows 0:2 and 2:4 of a
- * matrix, with a constant operand. */
+/* Makes a graph of pieces, like the result of a split. Two nodes have two pieces each, for rows 0:2
+ * and 2:4 of a matrix. One operand is constant. */
 static CleaveGraph *
 split_graph (void)
 {
@@ -113,7 +113,8 @@ START_TEST (names_are_read_back)
 }
 END_TEST
 
-/* Two nodes of rank 1 read a value of rank 0, which is sent once. The output is sent back. */
+/* Two nodes of rank 1 read a value of rank 0, which rank 0 sends once. Rank 1 computes the output
+ * and sends it to rank 0. */
 START_TEST (ranks_are_framed_and_messages_dashed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (

@@ -44,7 +44,8 @@ add_cluster (Agraph_t *parent, const char *name)
   return cluster;
 }
 
-/* Asserts that the vertices of a cluster, of 1 x 0.5 inch, are inside of its box. */
+/* Asserts that all vertices of a cluster are inside of the cluster's box. A vertex is 1 inch wide
+ * and 0.5 inch high. */
 static void
 assert_within (Agraph_t *cluster)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs a fuzz target without libFuzzer: on mutations of its corpus from some thousand seeds, or
- * on files given on the command line, as AFL++ does with @@. `--write FOLDER` writes the corpus
- * for both fuzzers. `--seeds FIRST N` runs other seeds, all in this process. */
+/* Runs a fuzz target without libFuzzer. The inputs are mutations of the target's corpus, made from
+ * some thousand seeds. Alternatively, the command line names files as inputs, so that AFL++ can run
+ * this program (@@). `--write FOLDER` writes the corpus for libFuzzer and AFL++. `--seeds FIRST N`
+ * runs the seeds FIRST to FIRST + N - 1 in this process. */
 
 #include "fuzz.h"
 

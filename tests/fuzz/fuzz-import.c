@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The input is an ONNX model, which is read without a dynamic part and with a dynamic part. An
- * accepted model must be valid. If the model can be exported, the import must accept the export,
- * too. */
+/* The input is an ONNX model. The target imports the model twice: first it refuses a dynamic part,
+ * then it accepts one. An accepted model must be valid. If the model can be exported, the import
+ * must accept the export, too. */
 
 #include "fuzz.h"
 

@@ -118,8 +118,8 @@ split (GHashTable *options)
     }
 }
 
-/* Parses the text as a pipeline, a shape, a size and a number, which other options of the command
- * have. */
+/* Parses the text as a pipeline, a shape, a size and a number. Options of other commands have these
+ * forms of text. */
 static void
 read_others (const char *text)
 {

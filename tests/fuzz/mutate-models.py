@@ -106,7 +106,7 @@ def build(fields):
     return b''.join(out)
 
 
-# Changes one field at any depth, and updates the lengths around it.
+# Changes one field at any depth, and updates the lengths of the messages that contain the field.
 def change_field(data, rand, depth=0):
     fields = parse(data)
     if not fields:
@@ -136,7 +136,7 @@ def mutate(data, others, rand):
     kind = rand.choice(['flip', 'cut', 'splice', 'remove', 'fill', 'field', 'field', 'field', 'field'])
     data = bytearray(data)
     at = rand.randrange(len(data))
-    if rand.random() < 0.5:  # The structure of a file is near its ends; the weights lie between.
+    if rand.random() < 0.5:  # The structure of a file is near its begin and its end; the weights are in the middle.
         at = rand.choice([min(rand.randrange(4096), len(data) - 1), max(0, len(data) - 1 - rand.randrange(8192))])
     if kind == 'flip':
         for _ in range(rand.randrange(1, 9)):

@@ -13,8 +13,8 @@ from onnx_bytes import floats, model, node, tensor, value_info
 COUNT, CLEAVE = (os.path.abspath(path) for path in sys.argv[1:3])
 SHAPE = [1, 2, 16, 4]
 SIZES = [1000, 2000, 4000]
-# Factor by which the work may grow for twice the nodes. Linear growth is 2, n log n at these sizes is 2.2, quadratic
-# growth is 4.
+# Factor by which the work may grow for twice the nodes. The factor is 2 for linear growth, 2.2 for n log n at these
+# sizes, and 4 for quadratic growth.
 LIMIT = 2.3
 # Peak bytes allowed for a node of a chain that is split in two: for the file, the node, its pieces, their plan, report and
 # output. The peak was 1,320 when this was written, and up to 1,460 in a container.

@@ -13,7 +13,8 @@
 
 #define CLEAVE_APPLY_MAX 5
 
-/* Returns a tensor of these numbers, converted to the element type as the op Cast does. */
+/* Returns a tensor of these numbers. The op Cast defines how a number is converted to the element
+ * type. */
 static inline CleaveTensor *
 cleave_apply_tensor (CleaveElement element, CleaveShape shape, const double *values)
 {

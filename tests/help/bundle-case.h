@@ -21,8 +21,8 @@ typedef struct
 /* Makes a case of a random node. Returns NULL if a bundle cannot compute the node. */
 CleaveBundleCase *cleave_bundle_case_new (const CleaveRandomOp *maker, guint seed);
 void cleave_bundle_case_free (gpointer data);
-/* Copies an image from the dense tensor to the memory of a bundle if `to_memory`, or back. In that
- * memory, channels are innermost. */
+/* If `to_memory`, copies an image from the dense tensor to the memory of a bundle. If not, copies
+ * the image back. In the memory of a bundle, channels are innermost. */
 void cleave_bundle_case_copy_image (const CleaveResult *result,
                                     char *dense,
                                     char *memory,

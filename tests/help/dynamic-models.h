@@ -15,7 +15,8 @@ CleaveGraph *dynamic_import (const Model *model);
  * statistics of the dynamic part, or NULL. */
 GPtrArray *
 dynamic_run_many (const CleaveGraph *graph, const GPtrArray *inputs, CleaveOnnxDynamicStats *stats);
-/* Runs a graph whose only input is x, and its dynamic part. */
+/* Runs a graph whose only input is x, and its dynamic part. Returns (transfer full) all outputs of
+ * the model. */
 GPtrArray *dynamic_run (const CleaveGraph *graph, CleaveTensor *x, CleaveOnnxDynamicStats *stats);
 /* Makes x a constant, so that the import computes all nodes. Returns (transfer full) the
  * outputs. */

@@ -222,7 +222,8 @@ def of_ml(op, inputs, outputs, name, **attributes):
     return node(op, inputs, outputs, name, **attributes) + block(7, ML)
 
 
-# Returns a model that maps classes to names and back, finds positions of names, and maps numbers and single features.
+# Returns a model that maps classes to names, names to numbers, and classes to weights. The model also selects columns
+# of its scores.
 def labels():
     kinds = ['cat', 'dog', 'Vögel', 'fish']
     nodes = [node('MatMul', ['x', 'w'], ['y'], 'product'), node('ArgMax', ['y'], ['k'], 'class', axis=1, keepdims=0),

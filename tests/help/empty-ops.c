@@ -79,7 +79,8 @@ add_operand (CleaveGraph *graph, const CleaveResult *like, const CleaveTensorTyp
   return cleave_graph_add_constant (graph, like->node->name, none);
 }
 
-/* Adds a node like `like`, with operands of other types. */
+/* Adds a node with the op of `like`, with attributes `attrs` and with operands of these types.
+ * Returns NULL if the op refuses the operands. */
 static CleaveNode *
 rebuild (const CleaveNode *like,
          const CleaveTensorType *types,

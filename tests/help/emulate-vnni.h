@@ -2,8 +2,8 @@
 #pragma once
 
 /* Runs tests of the level avxvnni on processors without AVX-VNNI. suites.c and vector-operations.c
- * call this function before the first kernel runs. emulate-vnni.c replaces the instructions while
- * the program runs. */
+ * call cleave_test_emulate_level() before the first kernel runs. emulate-vnni.c replaces the
+ * instructions while the program runs. */
 
 #include <glib.h>
 

@@ -20,8 +20,8 @@ typedef struct
  * graphs.  The last entry has the name NULL. */
 extern const FitClass fit_classes[];
 
-/* Returns the bytes of the arena of a graph that `n_threads` threads run, without its inputs if
- * `inputs_excluded`. */
+/* Returns the bytes of the arena of a graph that `n_threads` threads run. If `inputs_excluded`, the
+ * arena does not contain the inputs. */
 gint64 fit_measure (const CleaveGraph *graph, guint n_threads, gboolean inputs_excluded);
-/* Exports a graph to ONNX and imports it again. */
+/* Exports a graph to ONNX, and returns the graph that the import reads from the file. */
 CleaveGraph *fit_through_file (const CleaveGraph *graph);

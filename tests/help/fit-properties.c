@@ -36,8 +36,8 @@ typedef struct
   const char *reason;
 } KnownFailure;
 
-/* One search serves all limits for one number of threads, one choice of even strips and one choice
- * of excluded inputs. The library does not compare plans of different searches. */
+/* Reason: a search has one number of threads, allows or forbids uneven strips, and excludes inputs
+ * or not. The library does not compare plans of different searches. */
 #define TARGETS                                                                                    \
   "plans for each number of threads, for even strips and for excluded inputs are measured apart"
 

@@ -21,7 +21,8 @@ void fit_check_property (int index, const char *name, FitProperty property);
   START_TEST (name) { fit_check_property (_i, #property, property); }                              \
   END_TEST
 
-/* Adds a test case that runs a test on all networks. CK_RUN_CASE selects it by its name. */
+/* Adds a test case that runs a test on all networks. The environment variable CK_RUN_CASE can
+ * select the case by `name`. */
 void fit_add_property (Suite *suite, const char *name, const TTest *test);
 
 /* Returns a plan for a budget in bytes. Budget 0: the plan with the least memory. If the search

@@ -152,8 +152,8 @@ add_unary (Net *net)
   g_array_append_val (net->values, y);
 }
 
-/* Finds an earlier value with the same extents and, if `channels` is positive, that number of
- * channels. */
+/* Returns an earlier value with the extents of `x`. If `channels` is positive, the value has that
+ * number of channels. Returns NULL if there is none. */
 static const Value *
 find_like (Net *net, const Value *x, gint64 channels)
 {

@@ -10,7 +10,7 @@ CleaveGraph *fit_make_image (guint32 seed);
 CleaveGraph *fit_make_nhwc (guint32 seed);
 CleaveGraph *fit_make_bytes (guint32 seed);
 CleaveGraph *fit_make_sequence (guint32 seed);
-/* Makes a sequence in images of height 1. */
+/* Returns a random network on a sequence. The values of the network are images of height 1. */
 CleaveGraph *fit_make_flat_sequence (guint32 seed);
 CleaveGraph *fit_make_volume (guint32 seed);
 

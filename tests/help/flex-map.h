@@ -25,7 +25,8 @@ flex_append (GByteArray *bytes, guint64 number, guint width)
     g_byte_array_append (bytes, &(guint8){ (guint8) (number >> (8 * i)) }, 1);
 }
 
-/* Appends the distance back from the end to the position `to`, as FlexBuffers store offsets. */
+/* Appends an offset of FlexBuffers: the distance from the end of `bytes` back to the position
+ * `to`. */
 static inline void
 flex_append_offset (GByteArray *bytes, guint to, guint width)
 {

@@ -18,14 +18,15 @@ typedef struct
 typedef struct
 {
   FusionCount all;
-  GHashTable *pairs, *heads, *consumers; /* maps to FusionCount, from the names of both ops, the
-                                          * name of the first op, and the name of the second op */
+  GHashTable *pairs, *heads,
+      *consumers; /* values are FusionCount; keys: in `pairs` the names of both ops, in `heads` the
+                     name of the first op, in `consumers` the name of the second op */
 } FusionCounts;
 
 void fusion_counts_init (FusionCounts *counts);
 void fusion_counts_clear (FusionCounts *counts);
-/* Counts the steps of a program that directly follow a possible head, and the steps among them that
- * are fused with it. */
+/* Counts the steps of a program that directly follow a possible head. Also counts how many of these
+ * steps are fused with their head. */
 void fusion_count (FusionCounts *counts, const CleaveProgram *program);
 /* Prints the counts. Asserts that at least one step of each frequent op, and of each frequent pair
  * of ops, was fused. If a pair of ops could be fused in registers, also asserts that at least one

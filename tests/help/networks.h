@@ -23,8 +23,8 @@ CleaveResult *network_add (CleaveGraph *graph, CleaveResult *a, CleaveResult *b,
 /* Returns a random network: convolutions of all kinds, diamonds, residual additions, several
  * outputs. */
 CleaveGraph *network_random (guint32 seed);
-/* Makes a random network as network_random () does, with at least `least` and fewer than `most`
- * rows of the input. */
+/* Returns a random network of the kind that network_random () makes. The input has at least `least`
+ * and fewer than `most` rows. */
 CleaveGraph *network_random_rows (guint32 seed, gint least, gint most);
 /* Compiles a bundle with the C compiler `cc` and runs its test. Returns the exit status, or -1 if
  * it does not compile. In a build with a sanitizer, only writes the bundle and returns 0. */

@@ -15,9 +15,9 @@ CleaveResult *cleave_case_steps (CleaveGraph *graph, CleaveShape shape, float fi
 /* Asserts that the result has the type `expected`, such as "float32 1x2". If `result` is NULL,
  * asserts that `expected` is the error message. */
 void cleave_assert_infers (CleaveResult *result, GError **error, const char *expected);
-/* Asserts the slices of the operands that a chunk of result 0, such as "0:1,2:4", reads. `expected`
- * has the range of each operand and then the attributes of the piece, such as "0:1,0:5 0:8
- * pads=1,0". For a chunk that is refused, it is "refused: " and the reason. */
+/* Asserts the slices of the operands that a chunk reads. `chunk` is a range of result 0, such as
+ * "0:1,2:4". `expected` has the range of each operand and then the attributes of the piece, such as
+ * "0:1,0:5 0:8 pads=1,0". If the op refuses the chunk, `expected` is "refused: " and the reason. */
 void cleave_assert_chunk (CleaveResult *result, const char *chunk, const char *expected);
 /* Asserts the values of a result whose node has constant operands only, such as "1 2.5 -3". */
 void cleave_assert_values (CleaveResult *result, const char *expected);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The order of nodes in which a program runs them, and its peak, for suites in tests/memory and
- * tests/runtime/plan. The functions call the planner in lib/memory directly. */
+/* The order in which a program runs the nodes of a graph, and the peak memory in this order. Suites
+ * in tests/memory and tests/runtime/plan use these functions. The functions call the planner in
+ * lib/memory directly. */
 
 #include "../../lib/memory/ordering.h"
 

@@ -67,7 +67,8 @@ weights_shape (const OverlayNet *net, gint64 n_out, gint64 n_in, const gint64 *k
   return shape;
 }
 
-/* Returns a scale for a result, so that few bytes saturate. */
+/* Returns a scale for the result of a convolution with the weights `w`. With this scale, few bytes
+ * of the result saturate. */
 static float
 find_scale (const CleaveResult *w)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Models that the pages of the guide, and the samples of reports, use. `page_models.py FOLDER` writes them."""
+"""Models for the pages of the guide and for the samples of reports. `page_models.py FOLDER` writes them."""
 
 import pathlib
 import struct
@@ -16,7 +16,8 @@ def tensor(name, dims, element, data):
 
 
 def quantized_net():
-    """Returns the bytes of a model as a quantizer writes it: convolutions of bytes, with scales and zero points."""
+    """Returns the bytes of a quantized model in the form that quantizers write: convolutions of bytes, with scales and
+    zero points."""
     nodes, constants = [], [tensor('one', [], FLOAT, b'\x00\x00\x80\x3c'), tensor('zero', [], UINT8, b'\x80'), tensor('none', [], INT8, b'\0')]
     value, channels = 'x', 3
     for i, (out, kernel, stride) in enumerate([(16, 3, 2), (24, 3, 1), (24, 3, 2), (32, 1, 1)], start=1):
@@ -37,7 +38,8 @@ def sequence_net():
 
 
 def tflite_net():
-    """Returns the bytes of a TensorFlow Lite file as a converter writes it: a small MobileNet on int8, with a picture as input."""
+    """Returns the bytes of a TensorFlow Lite file in the form that a converter writes: a small MobileNet on int8, with
+    a picture as input."""
     int8, int32, scale = tflite_bytes.INT8, tflite_bytes.INT32, 1 / 64
     tensors, operators = [tflite_bytes.tensor('picture', int8, [1, 96, 96, 3], [scale])], []
 

@@ -19,13 +19,14 @@ CleaveGraph *partition_parse (const char *text);
 /* Returns a random graph of one of several kinds. Some graphs have empty tensors. */
 CleaveGraph *partition_make_graph (guint32 seed);
 
-/* x → a → b → c → y. The value a skips b and c: the last Add reads c and a. */
+/* The text of a chain of three convolutions a, b and c. The output y is the sum of c and a, so the
+ * value a skips b and c. */
 #define PARTITION_SKIP                                                                             \
   "graph g\n%x = Input : float32 1x2x8x8\n%w = Constant seed=1 : float32 2x2x3x3\n"                \
   "%a = Conv %x, %w pads=1,1,1,1\n%b = Conv %a, %w pads=1,1,1,1\n%c = Conv %b, %w pads=1,1,1,1\n"  \
   "%y = Add %c, %a\noutput %y\noutput %b  # inner\n"
 
-/* Counts the nodes that parts compute. */
+/* Returns the number of nodes that the parts compute. */
 guint partition_count_nodes (const CleaveGraph *graph, const CleavePartition *partition);
 /* Returns the names of at most `n` random values that nodes compute, NULL-terminated. */
 char **partition_pick_values (const CleaveGraph *graph, guint32 seed, guint n);

@@ -48,7 +48,7 @@ make_large_conv (CleaveGraph *graph, GRand *rand)
                            7, 1, &a, NULL);
 }
 
-/* Makes a power with a constant exponent that has a kernel. */
+/* Makes a Pow. Its exponent is a constant, and bundles have a kernel for this exponent. */
 static CleaveNode *
 make_power (CleaveGraph *graph, GRand *rand)
 {
@@ -64,7 +64,8 @@ make_power (CleaveGraph *graph, GRand *rand)
                            2, 1, NULL, NULL);
 }
 
-/* Adds a pooling, from which a bundle knows that images of this rank have their channels first. */
+/* Adds a pooling that reads x. A bundle then knows that channels come first in images of this
+ * rank. */
 static void
 add_pooling (CleaveGraph *graph, CleaveResult *x)
 {
@@ -125,7 +126,7 @@ make_image_squeeze (CleaveGraph *graph, GRand *rand)
   return cleave_graph_add (graph, cleave_op_lookup ("Squeeze"), "squeeze", &x, 1, 1, &a, NULL);
 }
 
-/* Makes an Unsqueeze that makes an image of a matrix. */
+/* Makes an Unsqueeze that turns a matrix into an image. */
 static CleaveNode *
 make_image_unsqueeze (CleaveGraph *graph, GRand *rand)
 {
@@ -161,7 +162,7 @@ make_winograd (CleaveGraph *graph, GRand *rand)
       3, 1, &a, NULL);
 }
 
-/* Makes a join of parts, some of them constant, along any dimension of an image of the batch 1. */
+/* Makes a join of parts, some of them constant, along any dimension of an image with batch 1. */
 static CleaveNode *
 make_constant_parts (CleaveGraph *graph, GRand *rand)
 {

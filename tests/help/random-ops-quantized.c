@@ -129,7 +129,8 @@ pick_byte (GRand *rand)
   return pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_UINT8;
 }
 
-/* Adds stacks of byte matrices to multiply, or occasionally a vector. */
+/* Adds two operands of a product of bytes. Each operand is a stack of matrices, or occasionally a
+ * vector. Sets `a` and `b` to the operands. */
 static void
 add_byte_stacks (CleaveGraph *graph, GRand *rand, CleaveResult **a, CleaveResult **b)
 {

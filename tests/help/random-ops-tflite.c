@@ -37,8 +37,8 @@ make_conv (CleaveGraph *graph, GRand *rand)
   gint64 per_group = pick (rand, 1, 3), spatial[3];
   CleaveElement element = pick_integer (rand);
   gboolean is_mixed =
-      pick (rand, 0, 3) ==
-      0; /* TRUE: w and y have random element types; FALSE: w has int8, and y the type of x */
+      pick (rand, 0, 3) == 0; /* TRUE: weights and result have random element types; FALSE: weights
+                                 are int8, and the result has the type of the operand */
   CleaveElement w_element = is_mixed ? pick_integer (rand) : CLEAVE_INT8;
   CleaveElement y_element = is_mixed ? pick_integer (rand) : element;
   CleaveTfliteConvAttrs a = { .conv = { .layout = (CleaveLayout) pick (rand, 0, 1),

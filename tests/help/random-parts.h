@@ -12,7 +12,7 @@ pick_ints (GRand *rand, guint n, gint32 min, gint32 max)
 {
   CleaveInts ints = { .n = pick (rand, 0, 2) == 0
                                ? 0
-                               : n }; /* if n is 0, the attribute is absent and has its default */
+                               : n }; /* 0: the attribute is absent and has its default */
 
   for (guint i = 0; i < ints.n; i++)
     ints.v[i] = pick (rand, min, max);

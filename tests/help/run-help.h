@@ -39,8 +39,8 @@ CleaveResult *run_conv (
     CleaveGraph *graph, CleaveResult *x, gint64 n_channels, gint64 kernel, CleaveLayout layout);
 /* Adds a 3x3 depthwise convolution. */
 CleaveResult *run_depthwise (CleaveGraph *graph, CleaveResult *x);
-/* run_normalize_by() adds a BatchNormalization with random constants, of both signs. Only the
- * operand `variance` may be a value that is not constant. */
+/* Both functions add a BatchNormalization with random constants of both signs. In
+ * run_normalize_by(), the operand `variance` may be a value that is not constant. */
 CleaveResult *run_normalize_by (CleaveGraph *graph, CleaveResult *x, CleaveResult *variance);
 CleaveResult *run_normalize_for_good (CleaveGraph *graph, CleaveResult *x);
 CleaveResult *run_slice (CleaveGraph *graph, CleaveResult *x, CleaveRange range);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs one kernel on random operands in memory with gaps, filled and laid out as a CleaveTrySite
- * says. Compares its results with the reference kernel. */
+/* Runs one kernel on random operands in memory with gaps. A CleaveTrySite defines the elements and
+ * the layout of the operands. Compares the results with the results of the reference kernel. */
 
 #include "site.h"
 
@@ -70,8 +70,8 @@ new_value (const CleaveTensorType *type, gboolean row_major, gint64 gap)
   return value;
 }
 
-/* Fills a tensor with the numbers 0, 1, 2, ..., which are the bits of its 16-bit elements. In a
- * float of 32 bits, the number is in the upper 19 bits, and the other bits are close to a tie of
+/* Fills a tensor with all 16-bit floats: element i has the bits i. If the tensor is float32, the
+ * upper 19 bits of element i are i, and the other bits make many elements ties, or nearly ties, of
  * the rounding to float16. */
 static void
 count_up (CleaveTensor *tensor)

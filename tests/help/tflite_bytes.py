@@ -47,7 +47,8 @@ class File:
         return at
 
     def add_table(self, fields):
-        """Adds a table. The table itself has each value that is a pair (format, number). Other values follow the table."""
+        """Adds a table. The table contains each value that is a pair (format, number). Any other value follows the
+        table, and the table has the offset of the value."""
         n, places, body = max(fields, default=-1) + 1, {}, bytearray(4)
         for field, value in fields.items():
             kind, number = value if isinstance(value, tuple) else ('I', 0)

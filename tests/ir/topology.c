@@ -69,8 +69,8 @@ START_TEST (operands_used_twice_count_twice)
 }
 END_TEST
 
-/* Compares the order with the definition, by a search over all nodes, on random graphs with random
- * edits. */
+/* Compares the order with a simple search, on random graphs with random edits. At each step, the
+ * search looks at all nodes and takes the first node that can come next. */
 START_TEST (the_order_is_the_lexicographically_smallest)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (1);
@@ -207,7 +207,7 @@ START_TEST (reachability_works_in_both_directions)
 }
 END_TEST
 
-/* Sorts a million nodes that are in topological order, and again with the first node at the end. */
+/* Sorts a million nodes twice: in topological order, and with the first node at the end. */
 START_TEST (a_million_nodes_take_a_second)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");

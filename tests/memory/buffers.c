@@ -68,8 +68,8 @@ START_TEST (broadcast_has_strides_of_0)
 }
 END_TEST
 
-/* A Tile along a dimension of extent 1 is a view with stride 0 too. A Tile along any other
- * dimension copies elements. */
+/* A Tile along a dimension of extent 1 is a view with stride 0. A Tile along any other dimension
+ * copies elements. */
 START_TEST (tile_of_ones_has_strides_of_0)
 {
   for (gint64 n = 1; n <= 2; n++)
@@ -288,8 +288,8 @@ START_TEST (every_element_of_a_join_has_one_writer)
 }
 END_TEST
 
-/* Each element of an input is loaded once, by several steps if the input is large, for many shapes.
- */
+/* Each element of an input is loaded exactly once. If the input is large, several steps share the
+ * load. The test tries many shapes. */
 START_TEST (a_large_input_is_loaded_in_parts)
 {
   const struct

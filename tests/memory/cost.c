@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The estimated cost of a step (lib/memory/cost.h), by which searches compare plans. */
+/* The estimated cost of a step (lib/memory/cost.h). Searches compare plans by this cost. */
 
 #include "../../lib/memory/cost.h"
 #include "../../lib/memory/quantized-group.h"

@@ -88,9 +88,9 @@ START_TEST (reshaped_operands_of_a_join_share_its_memory)
 }
 END_TEST
 
-/* A convolution cannot write its result into columns of a table, which are strided, so the result
- * is copied. A value that two joins read is in the memory of one join, and is copied into the
- * other. */
+/* The columns of a table are strided. A convolution cannot write its result into strided columns,
+ * so the result is copied. A value that two joins read is in the memory of one join, and is copied
+ * into the other. */
 START_TEST (reshaped_operands_that_cannot_share_memory_are_copied)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lower bounds for the memory of orders of nodes, with which a search rejects an order without
- * measuring it. */
+/* Lower bounds for the memory that an order of nodes needs. If the bound is too large, a search
+ * rejects the order without measuring it. */
 
 #include "../../lib/memory/order-bound.h"
 
@@ -12,8 +12,8 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* Makes a chain of `n` Relus that is cut into two halves of the rows. The nodes of the halves
- * alternate in the order. */
+/* Makes a chain of `n` Relus, and cuts the chain into two halves of the rows. The nodes of the
+ * halves alternate in the order. */
 static CleaveGraph *
 split_relus (guint n)
 {

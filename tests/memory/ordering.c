@@ -11,8 +11,8 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* Makes a chain of `n` element-wise ops that is cut into `n_chunks` parts of the rows. The nodes
- * are added breadth first: all pieces of an op before the pieces of the next op. */
+/* Makes a chain of `n` element-wise ops. Every op is cut along its rows into `n_chunks` pieces. The
+ * nodes are added breadth first: all pieces of an op before the pieces of the next op. */
 static CleaveGraph *
 split_chain (guint n_chunks, guint n)
 {
@@ -338,7 +338,7 @@ START_TEST (carried_rows_are_copied_after_the_previous_strip_is_freed)
 END_TEST
 
 /* Adds a value of 16 rows, and `n` Concats that read `n_rows` of its rows long after it was
- * computed.  Returns the node that takes rows for the first Concat. */
+ * computed. Returns the Slice that takes the rows for the first Concat. */
 static const CleaveNode *
 add_late_reads (CleaveGraph *graph, guint n, gint64 n_rows)
 {

@@ -27,7 +27,8 @@ typedef struct
   void (*call) (void);
 } Case;
 
-/* Objects for valid arguments, and another graph, whose values are wrong arguments. */
+/* Objects for valid arguments. The graph `other` and its values are wrong arguments in calls for
+ * `graph`. */
 static struct
 {
   CleaveGraph *graph, *other;

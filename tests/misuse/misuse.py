@@ -83,7 +83,7 @@ ARGUMENTS = {
     'cleave_program_load.model': 'NULL', 'cleave_program_load.model!': ['"/nonsense"'],
     'cleave_program_load.graph': '&(CleaveGraph *){ NULL }',
     'cleave_graph_save_text.path': 'world.out', 'cleave_graph_load_text.path!': ['""', '"/"', '"/nonsense"'],
-    # The last part runs after the parts of the two strips.
+    # The last part reads results of the parts of both strips, so the call finds parts that run before the last part.
     'cleave_partition_get_before.index': 'cleave_partition_get_n_parts (a_partition ()) - 1',
     'cleave_partition_get_before.number': '0',
     'cleave_graph_reduce.passes': '"clean-up"', 'cleave_graph_reduce.reduced_passes': 'NULL',
@@ -279,7 +279,7 @@ class Generator:
             yield FOREIGN[base], 'REFUSED'
         if stars == 2 and base in FOREIGN and '(out' not in self.documents.get(function, {}).get(name, ''):
             yield f'({base} *[]){{ {entries(FOREIGN[base])} }}', 'REFUSED'
-        # A list that is terminated by NULL may be empty, so NULL is no wrong entry there.
+        # A list that is terminated by NULL may be empty, so NULL is a valid first entry.
         if stars == 2 and kind != 'GError **' and not re.search(
                 r'\(out|zero-terminated', self.documents.get(function, {}).get(name, '')):
             yield f'({"" if base in FOREIGN or base == "CleaveTensor" else "const "}{base} *[]){{ {entries("NULL")} }}', 'REFUSED'

@@ -246,8 +246,8 @@ assert_first_run_fails (int failing)
   demand (g_str_equal (error->message, expected), error->message, (guint32) failing);
 }
 
-/* Makes MPI datatypes of message places with more bytes, or more runs of bytes, than an int can
- * count. No memory is allocated for these places. */
+/* Makes MPI datatypes for the memory of very large messages: with more bytes, or more runs of
+ * bytes, than an int can count. No memory is allocated for the messages. */
 static void
 run_large_types (void)
 {

@@ -159,7 +159,8 @@ START_TEST (lists_and_tensors_are_exported_as_attributes)
 }
 END_TEST
 
-/* A number that becomes a scalar operand is rounded to the element type as the kernel rounds it. */
+/* The export rounds a number that becomes a scalar operand to the element type. The kernel rounds
+ * the number in the same way. */
 START_TEST (a_number_is_rounded_to_the_element_type)
 {
   static const struct

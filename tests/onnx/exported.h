@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Exports graphs, and checks the nodes of the file or imports it again. The suites export.c,
+/* Exports graphs. Checks the nodes of the file, or imports the file again. The suites export.c,
  * export-forms.c and export-pieces.c use these functions. A node is compared as a line such as
  * "Conv(x,w)->y". */
 

@@ -26,8 +26,10 @@ pad_up (gint64 n, gint64 block)
   return block == 0 ? n : (n + block - 1) / block * block;
 }
 
-/* Adds weights [n_outputs, n_inputs, size, size]. In blocks, an element lies at
- * [o / b][i][tap][o % b], or at [o / b][i / b][tap][i % b][o % b] if its inputs are blocked. */
+/* Adds weights [n_outputs, n_inputs, size, size]. If `block` is not 0, the weights are stored in
+ * blocks of b channels. The weight for output channel o and input channel i then lies at [o /
+ * b][i][tap][o % b]. If input channels are in blocks, too, the weight lies at [o / b][i / b][tap][i
+ * % b][o % b]. */
 static void
 add_filter (Model *model,
             const char *name,
@@ -93,8 +95,9 @@ add_weights (Model *model, gint64 block)
   add_bias (model, "b4", block, N_LAST);
 }
 
-/* Makes x -> Conv, Relu -> a -> depthwise Conv -> Conv -> d; Conv (a) + d, Relu -> MaxPool ->
- * Sigmoid -> y. `block`: channels in a block; 0: the plain form. */
+/* Makes a model of four convolutions. The convolution of x, with a Relu, gives a. A depthwise
+ * convolution of a, and a convolution after it, give d. A Relu, a MaxPool and a Sigmoid of Conv (a)
+ * + d give y. `block` is the number of channels in a block; 0: the plain form. */
 static Model *
 make_model (gint64 block)
 {

@@ -155,8 +155,8 @@ typedef struct
 static void
 add_product (Model *model, const Case *c, const char *bodies, const char *from, const char *to);
 
-/* Returns a body that computes one value: of a Loop or a Scan from its carried value, of an If from
- * the outer value `from`. */
+/* Returns a body that computes one value. The body of a Loop or a Scan computes the value from its
+ * carried value; the branch of an If computes the value from the outer value `from`. */
 static Model *
 body_new (const Case *c, const char *bodies, const char *from)
 {

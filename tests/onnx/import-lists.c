@@ -176,8 +176,8 @@ START_TEST (an_optional_value_may_be_absent)
 }
 END_TEST
 
-/* Asserts that a run fails with the message if the list of input `name` has `n_tensors` tensors and
- * states the number `n`. */
+/* Gives the input `name` a list of `n_tensors` tensors whose stated number of tensors is `n`.
+ * Asserts that the run fails with this message. */
 static void
 assert_refused (
     const Model *model, const char *name, gint64 n, guint n_tensors, const char *message)

@@ -46,8 +46,8 @@ START_TEST (every_truncation_is_an_error)
 }
 END_TEST
 
-/* Wraps a message: replaces its bytes by the bytes of a message that contains it as the field
- * `tag`. */
+/* Replaces the bytes of a message by the bytes of an outer message. The only field of the outer
+ * message, with this tag, is the old message. */
 static void
 wrap (GByteArray *bytes, guint8 tag)
 {

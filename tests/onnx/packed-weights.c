@@ -69,8 +69,8 @@ parse (GBytes *bytes)
   return graph;
 }
 
-/* Counts the initializers of a file that have the element type `number` and half as many bytes as
- * elements. */
+/* Returns the number of initializers of a file that have the element type `number` and half as many
+ * bytes as elements. */
 static guint
 count_packed (GBytes *bytes, int number)
 {

@@ -47,7 +47,7 @@ static const Form forms[] = {
   { 1, "LpPool", "~3,4,0@1x1x3", "kernel_shape=2, p=1.0", .value = "1x1x2: 7 4" },
   { 1, "LpPool", "~3,4,0@1x1x3", "kernel_shape=2,", .value = "1x1x2: 5 4" },
   { 1, "LpPool", "~3,4,0@1x1x3", "kernel_shape=2, p=2.5", .value = "LpPool 'n': p must be a whole number, not 2.5" },
-  /* The mask of a Dropout: ONNX Runtime does not fill it before opset 12. Before opset 10 it has
+  /* ONNX Runtime does not fill the mask of a Dropout before opset 12. Before opset 10, the mask has
    * the operand's element type. */
   { 6, "Dropout", "~1.5,2", "", .value = "2: 0 0", .results = "z y" },
   { 7, "Dropout", "~1.5,2", "", .value = "2: 0 0", .results = "z y" },

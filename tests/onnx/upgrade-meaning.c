@@ -20,7 +20,7 @@ typedef struct
 
 /* clang-format off */
 static const Meaning meanings[] = {
-  /* Before opset 11, a Resize with mode nearest takes the next higher element when it shrinks. */
+  /* Before opset 11, a Resize with mode nearest that reduces the size rounds positions up. */
   { 10, "Resize", "#1x1x5x6 ~1,1,0.4,0.7", "mode=nearest", .value = "1x1x2x4: 0 2 3 5 18 20 21 23" },
   { 10, "Resize", "#1x1x5x6 ~1,1,0.5,0.5", "mode=nearest", .value = "1x1x2x3: 0 2 4 12 14 16" },
   { 10, "Resize", "#1x1x5x6 ~1,1,0.6,1.3", "mode=nearest",
@@ -42,7 +42,7 @@ static const Meaning meanings[] = {
   { 11, "Resize", "#1x1x5x6 ~0,0,0.2,0.1,1,1,0.7,1.3 - =1,1,3,7",
     "mode=nearest nearest_mode=ceil extrapolation_value=-1.0 " CROP,
     .value = "1x1x3x7: 7 8 9 10 11 -1 -1 13 14 15 16 17 -1 -1 19 20 21 22 23 -1 -1" },
-  /* Positions are rounded as float32: 3 / 0.6 is 5. */
+  /* Positions are computed in float32, where 3 / 0.6 is exactly 5. */
   { 11, "Resize", "#1x1x1x10 - ~1,1,1,0.6", "mode=nearest nearest_mode=floor coordinate_transformation_mode=asymmetric",
     .value = "1x1x1x6: 0 1 3 5 6 8" },
   /* From opset 16 on, the default of RoiAlign shifts coordinates by half a pixel. */
@@ -165,7 +165,7 @@ static const Meaning meanings[] = {
     .value = "1x2x4: -0.75 0.25 -3 2 4 5 -0.5 6.5" },
   { 23, "RotaryEmbedding", "#1x1x2x4 ~1,0.5@1x2x1 ~0,0.5@1x2x1", "rotary_embedding_dim=2",
     .value = "1x1x2x4: 0 1 2 3 -0.5 4.5 6 7" },
-  /* A reduction without axes is its element-wise step alone. */
+  /* A reduction without axes computes only its element-wise step, such as the square. */
   { 18, "ReduceSumSquare", "~-2,0.5,3", "noop_with_empty_axes=1",
     .value = "3: 4 0.25 9" },
   { 18, "ReduceL1", "~-2,0.5,3", "noop_with_empty_axes=1",

@@ -58,8 +58,8 @@ START_TEST (conversions_have_defined_results)
 }
 END_TEST
 
-/* The integer is 2^55 + 2^47 + 1. A conversion to double would drop the 1, and make a tie of
- * bfloat16. */
+/* The integer is 2^55 + 2^47 + 1. A conversion to double would drop the 1. The double would be a
+ * tie of the rounding to bfloat16. */
 START_TEST (long_integers_are_rounded_once)
 {
   gint64 v[] = { (1ll << 55) + (1ll << 47) + 1, -((1ll << 55) + (1ll << 47) + 1), 1ll << 55 };

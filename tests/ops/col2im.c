@@ -8,7 +8,7 @@
 static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE_FLOAT16,
                                           CLEAVE_INT8,    CLEAVE_INT64,   CLEAVE_UINT16 };
 
-/* An image of 2x3 pixels from two blocks of 2x2, which overlap in the middle column. */
+/* Adds two blocks of 2x2 into an image of 2x3 pixels. The blocks overlap in the middle column. */
 START_TEST (blocks_are_added_at_their_positions)
 {
   static const double x[] = { 1, 2, 3, 4, 5, 6, 7, 8 }, y[] = { 1, 5, 4, 5, 13, 8 };

@@ -7,7 +7,7 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Adds a convolution of `x` and `w`, with a bias of length `b` unless it is 0. */
+/* Adds a convolution of `x` and `w`. If `b` is not 0, the convolution has a bias of length `b`. */
 static CleaveResult *
 add_conv (CleaveGraph *graph,
           CleaveShape x,

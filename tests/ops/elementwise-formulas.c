@@ -137,7 +137,8 @@ static const struct
   { "IsInf", is_inf, 0, -INFINITY, INFINITY },
 };
 
-/* Returns the distance of a float32 from the exact number, in units of its last place. */
+/* Returns the distance of a float32 from the exact number, in units in the last place of
+ * float32. */
 static double
 distance (float got, double exact)
 {

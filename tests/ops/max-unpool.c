@@ -23,7 +23,7 @@ add_indices (CleaveGraph *graph, CleaveShape shape, const gint64 *numbers)
   return cleave_graph_add_constant (graph, "i", tensor);
 }
 
-/* Two channels, each pooled from 2x4, so the indices of the second channel begin at 8. */
+/* Each of the two channels was pooled from 2x4, so the indices of the second channel begin at 8. */
 START_TEST (elements_are_put_at_their_indices)
 {
   static const gint64 numbers[] = { 5, 2, 8, 15 };

@@ -258,8 +258,8 @@ new_input (const CleaveGraph *graph)
   return cleave_tensor_new (cleave_result_get_type (cleave_graph_get_input (graph, 0)), NULL);
 }
 
-/* Runs the op on the numbers 0, 1, 2, …: each element of the result is then the index of its
- * source. */
+/* Runs the op on the numbers 0, 1, 2, … and returns the outputs. Each element of an output is then
+ * the index of its source. */
 static GPtrArray *
 find_sources (Build build, guint rank)
 {

@@ -135,7 +135,8 @@ START_TEST (an_empty_operand_has_no_nearest_element)
 }
 END_TEST
 
-/* The value is rounded to the element type and clamped to its range. */
+/* The op rounds constant_value to the element type and clamps the number to the range of the
+ * type. */
 START_TEST (the_value_is_converted_to_the_element_type)
 {
   static const struct

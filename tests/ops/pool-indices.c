@@ -11,8 +11,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (300)
 
-/* Adds x → Neg → MaxPool → Y, Indices → MaxUnpool. Leaves out the MaxUnpool if it is not legal.
- * Returns the last node. */
+/* Adds a chain x → Neg → MaxPool → MaxUnpool. The MaxUnpool reads both results of the MaxPool,
+ * values and indices. If the MaxUnpool is not legal, adds none. Returns the last node. */
 static CleaveNode *
 add_nodes (CleaveGraph *graph, GRand *rand)
 {

@@ -29,8 +29,8 @@ add (CleaveGraph *graph, CleaveTfidfAttrs *attrs, GError **error)
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* Returns attributes with four n-grams. Their positions in the output are: 1 has 0, 2 has 1, (1, 3)
- * has 3, and (1, 1) has 2. */
+/* Returns attributes with four n-grams. Positions in the output: 0 for the n-gram (1), 1 for (2), 3
+ * for (1, 3), and 2 for (1, 1). */
 static CleaveTfidfAttrs
 make (gint64 max_skip)
 {

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Returns a value that `to` needs, from a node a few operands before `to`. Returns NULL if there is
- * none. */
+/* Returns a value that `to` needs directly or through at most six other nodes. Returns NULL if
+ * there is none. */
 static CleaveResult *
 pick_above (CleaveNode *to, GRand *random)
 {

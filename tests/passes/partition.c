@@ -51,8 +51,8 @@ assert_can_be_written (const CleaveGraph *graph)
   cleave_assert_no_error (error);
 }
 
-/* Two values may have one name: a value without a name has the name of its node, and another value
- * or an output may have that name too. */
+/* Two values may have the same name. A value without a name has the name of its node, and another
+ * value or an output may also have that name. */
 START_TEST (values_with_the_same_name_stay_apart)
 {
   g_autoptr (GError) error = NULL;

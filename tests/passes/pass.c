@@ -34,7 +34,8 @@ refuse (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **e
   return FALSE;
 }
 
-/* Reports a change of the graph in as many calls as the counter `options` says. */
+/* Reports a change of the graph and subtracts 1 from the counter `options`. If the counter is 0,
+ * reports no change. */
 static gboolean
 count_down (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
 {

@@ -417,8 +417,9 @@ tile_of (const CleaveGraph *graph, const guint *dims)
   return tile;
 }
 
-/* A tile of a product of two dequantized matrices is the whole product of a head, which fits into
- * scratch. With tiles of half a head, the program would dequantize one of the matrices twice. */
+/* A tile of a product of two dequantized matrices is the whole product of one attention head, which
+ * fits into scratch. With tiles of half of this product, the program would dequantize one of the
+ * matrices twice. */
 START_TEST (matrices_are_dequantized_once)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

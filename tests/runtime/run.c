@@ -90,8 +90,8 @@ START_TEST (a_part_may_outlive_the_whole)
 }
 END_TEST
 
-/* A join is an operand of a later join, and could be in its memory. But a node reads the first join
- * after the later join was overwritten. */
+/* A join is an operand of a later join, and could be in the memory of the later join. But a node
+ * reads the first join after another value has overwritten the later join. */
 START_TEST (a_nested_join_may_outlive_the_outer_one)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -206,8 +206,8 @@ def sentences(file, text):
 
 
 def count_words(sentence):
-    """Counts the words of a sentence. Code between backquotes is one word; the target of a link and names in capitals, as
-    in a list of operators, are none."""
+    """Returns the number of words of a sentence. Code between backquotes is one word. The target of a link is no word,
+    and a name in capitals, as in a list of operators, is none."""
     sentence = re.sub(r'`[^`]*`', 'x', re.sub(r'\]\([^)]*\)', ']', sentence))
     return sum(re.search(r'[a-z]|^[AI]$', word) is not None for word in sentence.split())
 

@@ -94,7 +94,7 @@ ratio_of_overlap (const float *a, const float *b)
   return area_a <= 0 || area_b <= 0 ? 0 : common / (area_a + area_b - common);
 }
 
-/* Sorts indices by falling value, equal values by index. */
+/* Sorts `n` indices by falling value. Indices with equal values are in rising order. */
 static void
 sort (gint *indices, gint n, const float *values)
 {
@@ -341,8 +341,8 @@ START_TEST (detections_follow_the_definition)
 }
 END_TEST
 
-/* Asserts that the import refuses the options after entry `entry` of a good list of options is
- * replaced by `wrong`. */
+/* Replaces entry `entry` of a good list of options by `wrong`. Asserts that the import refuses the
+ * list with this message. */
 static void
 assert_refused (guint entry, FlexEntry wrong, const char *message)
 {

@@ -34,7 +34,8 @@ START_TEST (examples_are_read_and_run)
 }
 END_TEST
 
-/* PAD becomes pads of the convolution. The shape that SHAPE to PACK compute becomes a constant. */
+/* PAD becomes pads of the convolution. The operators from SHAPE to PACK compute a shape, which
+ * becomes a constant. */
 START_TEST (constants_and_pads_leave_no_nodes)
 {
   g_autoptr (GPtrArray) files = tflite_file_examples ();

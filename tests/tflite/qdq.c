@@ -139,7 +139,8 @@ all_bytes (const CleaveShape *shape, gint step)
   return tensor;
 }
 
-/* Some ties are rounded to the other side, so some elements differ. */
+/* The pass rounds some ties in the other direction than the operator of TensorFlow Lite, so some
+ * elements differ. */
 START_TEST (operators_on_bytes_differ_by_one_at_most)
 {
   guint n_differ = 0;

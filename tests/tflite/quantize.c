@@ -11,7 +11,7 @@
 #define N(array) ((guint) G_N_ELEMENTS (array))
 
 /* A file of `n_steps` operators, each of which reads the result of the previous operator. Tensor i
- * has the type types[i] and the scale scales[i], or no scale if that is 0. */
+ * has the type types[i] and the scale scales[i]. If scales[i] is 0, tensor i has no scale. */
 typedef struct
 {
   guint n_steps;

@@ -63,7 +63,7 @@ class Inputs(CommandTest):
         self.assertRegex(text, r'output    a_b: float32 2 sha256 \w+\n')
         self.assertNotIn('file', self.json('run', 'names.onnx')['outputs'][0])
 
-    # A file that the command reads is not overwritten, for every option that names such a file.
+    # Without --force, no output overwrites a file that the command reads, whichever option names that file.
     def test_files_that_were_read_are_kept(self):
         self.write('x.npy', self.npy)
         self.write('passes.onnx', b'clean-up')

@@ -163,7 +163,7 @@ class Everywhere(unittest.TestCase):
             if not any(old in table for table in TABLES.values()):
                 self.assertNotIn(old, ''.join(output(name, '--help') for name in TABLES) + ''.join(s['text'] for s in MAN.values()))
 
-    # Environment variables that the program and its library read.
+    # Checks that the man page has exactly the environment variables that the program and its library read.
     def test_environment(self):
         read, words = set(), set()
         for folder in 'lib', 'passes', 'tools':

@@ -34,7 +34,8 @@ MOBILENET = [(16, 1, 1, 1), (24, 2, 2, 6), (32, 3, 2, 6), (64, 4, 2, 6), (96, 3,
 
 
 def mobilenet(net, size, batch=1, rows_last=False):
-    """MobileNetV2. With `rows_last`, the input is [N, H, W, C], and a Transpose follows as converters add it."""
+    """MobileNetV2. With `rows_last`, the input is [N, H, W, C], and a Transpose to [N, C, H, W] follows, as in
+    converted models."""
     x = net.input('x', [batch, size, size, 3] if rows_last else [batch, 3, size, size])
     x = net.transpose(x, 0, 3, 1, 2) if rows_last else x
     x, n = net.op('Clip', net.conv(x, 3, 32, 3, stride=2), net.constant(0.0), net.constant(6.0)), 32
@@ -45,7 +46,8 @@ def mobilenet(net, size, batch=1, rows_last=False):
 
 
 def transposed_layers(net, size, widths):
-    """Separable convolutions of a channels-last model, with Transposes around each group of layers as converters add them."""
+    """Separable convolutions of a channels-last model. Each group of layers has a Transpose before it and after it, as
+    in converted models."""
     x, n = net.input('x', [1, size, size, 3]), 3
     for i, width in enumerate(widths):
         y = net.conv_relu(net.transpose(x, 0, 3, 1, 2), n, width, 3 if i == 0 else 1, stride=2 if i == 0 else 1)

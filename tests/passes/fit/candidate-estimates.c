@@ -35,8 +35,8 @@ find_dim (const Found *found, const CleaveFitCandidate *segment)
   return cleave_fit_axes_find_dim (&found->steps, last, segment->cut);
 }
 
-/* Returns the smallest estimated bytes of the longest segments in strips, for an image of the given
- * size. */
+/* Takes the longest segments that are cut into strips, in an image of the given size. Returns the
+ * smallest of their estimated bytes. */
 static double
 find_least_of_strips (gint64 height, gint64 width)
 {

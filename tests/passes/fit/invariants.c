@@ -9,7 +9,7 @@
 
 /* The number of budgets between the least memory and the memory of the unsplit graph. */
 #define N_BUDGETS 3
-/* The largest number of points of a frontier whose arenas are tried as budgets. */
+/* At most this many points of a frontier are tested: the arena of each point becomes a budget. */
 #define MAX_POINTS 3
 
 /* Returns whether the plan of the looser limit, `loose`, is worse than the plan of the tighter
@@ -256,7 +256,8 @@ excluded_inputs_are_no_worse (const CleaveGraph *graph, const CleaveFitOptions *
   return compare_options (graph, &counted, &excluded, TRUE);
 }
 
-/* Compares bytes only: times of different numbers of threads cannot be compared. */
+/* Checks that fewer threads need no more bytes. Does not compare times, since times of different
+ * numbers of threads cannot be compared. */
 static char *
 fewer_threads_need_no_more (const CleaveGraph *graph, const CleaveFitOptions *options)
 {

@@ -173,7 +173,7 @@ START_TEST (no_path_needs_less_than_the_bound)
         query.max_bytes--;
         below = cleave_fit_path_find (&problem.candidates, &query);
         ck_assert_ptr_null (below);
-        if (i == 0) /* without overlays, a path reaches the bound */
+        if (i == 0) /* without overlays, some path needs exactly the bytes of the bound */
           ck_assert_int_eq (at->n_bytes, query.max_bytes + 1);
       }
 }

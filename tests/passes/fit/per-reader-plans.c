@@ -120,7 +120,8 @@ START_TEST (added_latency_is_limited)
 }
 END_TEST
 
-/* Computing the halves of a product separately needs less memory, even without a segment. */
+/* A plan can compute the two halves of a product separately. The plan then needs less memory, even
+ * without segments. */
 #define HALVES                                                                                     \
   "graph halves\n%x0 = Input : float32 1x12x24\n%c1 = Constant seed=912 : float32 24x96\n"         \
   "%v2 = MatMul %x0, %c1\n%a3, %b3 = Split %v2 axis=2 split=48,48\n%v4 = Sigmoid %a3\n"            \

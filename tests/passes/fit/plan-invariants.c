@@ -63,8 +63,8 @@ wait_a_little (double part, gpointer data)
   g_usleep (200);
 }
 
-/* Checks that the search finds the same plan on one processor, with a progress function that delays
- * the search, and after other searches. */
+/* Checks that the search finds the same plan in all cases: on one processor, with a progress
+ * function that delays the search, and after other searches. Returns NULL or a message. */
 static char *
 plans_are_the_same (const CleaveGraph *graph, const CleaveFitOptions *options)
 {
@@ -100,8 +100,9 @@ plans_are_the_same (const CleaveGraph *graph, const CleaveFitOptions *options)
 
 /* The functions below check that split graphs have the figures of their plans. */
 
-/* Checks that the split graph, and the same graph read from a file, have the figures of the plan:
- * at most its memory, and its MACs and nodes. Without a file, `from_file` is NULL. */
+/* Checks that two graphs have the figures of the plan: the split graph, and the same graph read
+ * from a file. The arena is at most the arena of the plan; MACs and nodes are equal. `from_file`
+ * NULL: there is no file. Returns NULL or a message. */
 static char *
 check_figures (const CleaveFitTotals *totals,
                const CleaveFitOptions *options,
@@ -125,8 +126,8 @@ check_figures (const CleaveFitTotals *totals,
       cleave_graph_get_macs (split), cleave_graph_count_operators (split));
 }
 
-/* Checks that the peaks of the report are at most the arenas of the plan. The peaks are those of
- * one thread. */
+/* Checks that the peaks of the report are at most the arenas of the plan, which must be for one
+ * thread. Returns NULL or a message. */
 static char *
 check_peaks (const CleaveFitTotals *totals, const CleaveSplitReport *report)
 {
@@ -142,7 +143,8 @@ check_peaks (const CleaveFitTotals *totals, const CleaveSplitReport *report)
 }
 
 /* Checks that the split graph has the figures of the plan and computes the bits of the unsplit
- * graph. Checks the same for the graph that is read from a file of the split graph. */
+ * graph. Checks the same for the graph that is read from a file of the split graph. Returns NULL or
+ * a message. */
 static char *
 check_split (const CleaveGraph *graph,
              const CleaveFitOptions *options,

@@ -211,7 +211,8 @@ START_TEST (copies_can_be_applied)
 END_TEST
 
 /* Two levels of a feature pyramid. Wide values are computed from narrow values, and reduced to
- * narrow values. To save memory, r2 must be computed from b early, and l2 from r2 late. */
+ * narrow values. To save memory, r2 must be computed from b early, and l2 must be computed from r2
+ * late. */
 #define PYRAMID                                                                                    \
   "graph pyramid\n%x = Input : float32 1x2x128x1\n%w = Constant seed=1 : float32 16x2x3x1\n"       \
   "%wd = Constant seed=2 : float32 16x16x3x1\n%wr = Constant seed=3 : float32 2x16x1x1\n"          \
@@ -303,8 +304,8 @@ START_TEST (values_with_late_readers_are_recomputed)
 }
 END_TEST
 
-/* A graph for a search that begins with no budget and finds the plan with the least memory. If the
- * arena of that plan is given as the budget, the search must find a plan, too. */
+/* First, a search without a budget finds the plan with the least memory. If the budget is then the
+ * arena of that plan, another search must find a plan, too. */
 #define NESTED                                                                                     \
   "graph nested\n%x0 = Input : float32 1x8x64x8\n%c1 = Constant seed=705 : float32 8x8x3x3\n"      \
   "%v2 = Conv %x0, %c1 pads=1,1,1,1\n%v3 = Relu %v2\n"                                             \

@@ -36,8 +36,9 @@ typedef struct
   gboolean is_stuck;
 } Mail;
 
-/* Copies elements from a place to dense memory, or from dense memory to the place if `back`.
- * Returns the address after the copied elements in the dense memory. */
+/* Copies the elements of a message to dense memory; if `back`, copies them from dense memory.
+ * `place` describes where the elements are in `data`. Returns the address after the copied elements
+ * in the dense memory. */
 static inline char *
 copy_place (const CleaveMessagePlace *place, guint n_loops, char *data, char *dense, gboolean back)
 {

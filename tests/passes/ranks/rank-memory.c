@@ -50,7 +50,7 @@ find_most (const CleavePlacement *placement, const CleaveNetwork *network)
 }
 
 /* Makes layers with depthwise convolutions of 5x5 on values of 3 MB. If the bands recomputed their
- * halos, they would compute a third more. */
+ * halos, they would compute a third more MACs. */
 static CleaveGraph *
 make_blocks (guint n)
 {

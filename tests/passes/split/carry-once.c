@@ -59,8 +59,8 @@ check_node (const Trial *trial, const CleaveSplitNode *split)
 
 static const char *const halos[] = { "recompute", "carry", "exchange" };
 
-/* Splits, and asserts that pieces do not overlap, that the MACs do not grow, and that the bits stay
- * the same. */
+/* Splits the graph from `node`. Asserts that pieces do not overlap, that the MACs do not grow, and
+ * that the bits stay the same. Returns the totals of the split. */
 static CleaveSplitTotals
 check_split (Trial *trial, CleaveNode *node, const CleaveTiling *split, CleaveRecursion recursion)
 {

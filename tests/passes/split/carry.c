@@ -80,7 +80,7 @@ assert_same (const GPtrArray *want,
                  threads);
 }
 
-/* Splits the last node and all nodes before it along the rows. */
+/* Splits the last node and all nodes before it along the rows. Returns the totals of the split. */
 static CleaveSplitTotals
 split_rows (CleaveGraph *graph, gint64 n_strips, CleaveRecursion recursion)
 {

@@ -93,7 +93,7 @@ START_TEST (case_32_a_residual_is_split_once)
 }
 END_TEST
 
-/* Makes conv → conv on an image of 4x4. */
+/* Makes two consecutive convolutions of an image of 4x4, both with kernel k and pads p. */
 static CleaveGraph *
 two_convs (gint64 k, gint64 p)
 {

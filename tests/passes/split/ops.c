@@ -153,7 +153,8 @@ add_producers (CleaveGraph *graph)
     }
 }
 
-/* Adds the diamond y → { Neg, Neg of Neg } → Concat or Max. Returns its last node. */
+/* Adds a diamond: a Neg of y, a Neg of a Neg of y, and a Concat or Max of both results. Returns its
+ * last node. */
 static CleaveNode *
 add_diamond (CleaveGraph *graph, CleaveResult *y)
 {

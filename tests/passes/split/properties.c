@@ -340,7 +340,8 @@ computes (const CleaveNode *node)
           (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
-/* Counts nodes by op and type of result 0, without views and joins. */
+/* Returns the number of nodes for each pair of an op and a type of result 0. Views and joins are
+ * not counted. */
 static GHashTable *
 count_computing (const CleaveGraph *graph)
 {

@@ -67,8 +67,8 @@ START_TEST (too_few_pieces_are_reported)
 }
 END_TEST
 
-/* Returns the length of the longest chunk of a dimension that is cut into `n`. Returns 0 if that
- * cut is impossible. */
+/* Returns the length of the longest chunk of a dimension that is cut into `n` chunks. Returns 0 if
+ * that cut is impossible. */
 static gint64
 longest_chunk (gint64 extent, gint64 n, gint64 alignment, gint64 min_chunk)
 {

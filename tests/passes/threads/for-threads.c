@@ -4,7 +4,8 @@
 
 #include "threaded.h"
 
-/* Makes x → Conv → Relu → Conv, 3x3 with 32 channels. If `is_residual`, Add x → Relu follow. */
+/* Makes x → Conv → Relu → Conv. Both convolutions have 3x3 kernels and 32 channels. If
+ * `is_residual`, adds x to the result, and a Relu after the sum. */
 static CleaveGraph *
 make_chain (gint64 rows, gboolean is_residual)
 {
@@ -214,9 +215,8 @@ END_TEST
 
 /* All values have 7 rows, which two threads can only share as 4 and 3. A value with 32 channels is
  * cut by rows nevertheless, since pieces of 16 channels would be slow. A value with 192 channels is
- * cut by channels. A Relu or Neg is cut along the same dimension as the convolution that it reads,
- * however small it is. A Concat only moves values, so its pieces may be less equal: it is cut by
- * rows. */
+ * cut by channels. A Relu or Neg of any size is cut along the same dimension as the convolution
+ * before it. A Concat only moves values, so its pieces may be less equal: it is cut by rows. */
 START_TEST (few_channels_and_following_nodes_are_cut_by_rows)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

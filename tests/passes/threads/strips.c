@@ -54,7 +54,8 @@ add_depthwise (CleaveGraph *graph, CleaveResult *x, gint64 stride)
 }
 
 /* Makes many layers of little work on values of 1.6 MB. Their strips have few rows, and many of
- * these rows are halo rows. A small convolution follows, which takes a third of the time. */
+ * these rows are halo rows. A small convolution follows, which takes a third of the time of the
+ * graph. */
 static CleaveGraph *
 make_narrow_strips (void)
 {

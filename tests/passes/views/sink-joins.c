@@ -178,7 +178,7 @@ has_view (const CleaveNode *join)
   return FALSE;
 }
 
-/* Counts nodes of an op that read a join whose operands include views. */
+/* Returns the number of nodes of an op that read a join with a view among its operands. */
 static guint
 count_after_views (const CleaveGraph *graph, const char *op)
 {

@@ -47,7 +47,8 @@ class Net:
         return names[0] if n_results == 1 else names
 
     def halve(self):
-        """Converts all float32 values except inputs and outputs to float16, with a Cast at each, as converters do."""
+        """Converts all float32 values to float16, except inputs and outputs. Adds a Cast after each input and before
+        each output, as converters do."""
         real = {name for node in self.nodes for i, name in enumerate(node.input) if i in REAL.get(node.op_type, ())}
         for i, tensor in enumerate(self.constants):
             if tensor.data_type == TensorProto.FLOAT and tensor.name not in real:

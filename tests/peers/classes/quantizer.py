@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Networks of other classes as ONNX Runtime's static quantizer writes them: operands and results of the listed ops go
-through QuantizeLinear and DequantizeLinear. Weights are bytes with a scale for each channel, and biases are int32.
-Scales do not depend on data: all values are within about ±6, and results of bounded functions from 0 to 1."""
+"""Networks of other classes in the form that ONNX Runtime's static quantizer writes: operands and results of the listed
+ops go through QuantizeLinear and DequantizeLinear. Weights are bytes with a scale for each channel, and biases are
+int32. Scales do not depend on data: all values are within about ±6, and results of bounded functions from 0 to 1."""
 
 import numpy as np
 from onnx import numpy_helper
@@ -38,8 +38,8 @@ class QuantizedNet(Net):
         return x if x in self.scales else self.pair(x, 12 / 255, self.least + 128)
 
     def weights(self, values, axis):
-        """Quantizes weights with a scale for each index of the axis. If the axis is None, quantizes the weights as
-        other values: with one scale and one zero point."""
+        """Quantizes weights with a scale for each index of the axis. If the axis is None, quantizes the weights with
+        one scale and one zero point."""
         if axis is None:
             scale = max(float(np.abs(values).max()), 1e-3) / 127
             b = self.constant(np.clip(np.round(values / scale) + self.least + 128, self.least, self.least + 255), self.element)

@@ -9,7 +9,7 @@ def around_one(net, *shape):
 
 
 def norm_channels(net, x, n):
-    """Normalizes [N, C, H, W] along C, as exporters write it."""
+    """Adds the nodes that exporters write for a LayerNormalization over the channels of x [N, C, H, W]."""
     centered = net.op('Sub', x, net.op('ReduceMean', x, axes=[1]))
     variance = net.op('ReduceMean', net.op('Mul', centered, centered), axes=[1])
     y = net.op('Div', centered, net.op('Sqrt', net.op('Add', variance, net.constant(1e-6))))

@@ -57,8 +57,8 @@ def gpt_prefill(net, n_rows, width, n_heads, n_layers, by_where):
 
 
 def where_layer(net, x, n_rows, width, n_heads):
-    """A decoder as GPT-2 is exported: one Gemm on the flat rows, whose result is split in three, and a Where that
-    applies the mask."""
+    """A layer of a decoder, in the form in which GPT-2 is exported. One Gemm on the flat rows computes queries, keys
+    and values, and a Split separates them. A Where applies the mask."""
     n = width // n_heads
     y = net.reshape(net.layer_norm(x, width), n_rows, width)
     y = net.op('Gemm', y, net.weight(width, 3 * width, fan_in=width), net.bias(3 * width))
@@ -76,8 +76,8 @@ def where_layer(net, x, n_rows, width, n_heads):
 
 
 def gpt_decode(net, n_past, width, n_heads, n_layers, gated):
-    """A decoder of one token. Past keys and values are inputs. The outputs are these keys and values, followed by the
-    key and the value of the new token. gated: the MLP is SiLU(x A) * (x B)."""
+    """A decoder that computes one token. The keys and values of earlier tokens are inputs. The outputs are these keys
+    and values, followed by the key and the value of the new token. gated: the MLP is SiLU(x A) * (x B)."""
     n = width // n_heads
     x = net.op('Gather', net.weight(1000, width, fan_in=1), net.input('ids', [1, 1], 'int64'))
     for i in range(n_layers):

@@ -74,7 +74,7 @@ END_TEST
 START_TEST (every_level_has_the_bits_of_the_reference) { each_brgemm_level (try_level); }
 END_TEST
 
-/* Returns the bytes that a program keeps of a matrix of 512 x 512. */
+/* Returns the number of bytes in which a program keeps the weights of a matrix of 512 x 512. */
 static gint64
 count_weight_bytes (const float *weights, gint64 n_rows)
 {

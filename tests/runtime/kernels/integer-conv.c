@@ -137,8 +137,9 @@ START_TEST (sums_too_large_for_a_float_are_exact)
 }
 END_TEST
 
-/* Tries weights for which, with the largest x, the sum of two products is the largest 16-bit number
- * or larger by one. The number of weights is odd, so the last product has no second product. */
+/* Tries weights that multiply the largest x. The sum of two products is then the largest 16-bit
+ * number, or larger than this number by one. The number of weights is odd, so the last product has
+ * no second product. */
 static void
 try_sums_of_two_about_16_bits (const char *level)
 {

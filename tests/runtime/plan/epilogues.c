@@ -134,8 +134,8 @@ END_TEST
 
 #define ANY G_MAXUINT
 
-/* Returns whether a task runs a fast kernel that has epilogues if its op has MACs. At a level
- * without a GEMM, the kernel of products has no epilogues. */
+/* Returns FALSE if a task runs a reference kernel, or if its op has MACs and its fast kernel has no
+ * epilogues. At a level without a GEMM, the kernel of products has no epilogues. */
 static gboolean
 is_fast (const CleaveTask *task)
 {

@@ -150,8 +150,8 @@ START_TEST (products_are_heads)
 }
 END_TEST
 
-/* If a value has another reader, a fused consumer does not overwrite it and stores its result
- * elsewhere. */
+/* If a value has another reader, a fused consumer of the value stores its result elsewhere and does
+ * not overwrite the value. */
 START_TEST (fused_consumers_may_write_elsewhere)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -328,8 +328,8 @@ START_TEST (depthwise_reports_complete_elements)
 }
 END_TEST
 
-/* A depthwise convolution that overlays its operand is a head: its consumers run after it has read
- * the elements that they overwrite. */
+/* A depthwise convolution that overlays its operand is a head. A consumer overwrites elements of
+ * the operand only after the convolution has read them. */
 START_TEST (an_overlay_is_a_head)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -21,7 +21,7 @@ make_parts (gint64 extent, const gint64 *sizes, guint n)
   return graph;
 }
 
-/* Returns the number of STORE steps that are done together with another STORE. */
+/* Returns the number of STORE steps that run together with another STORE. */
 static guint
 count_joined (const CleaveGraph *graph)
 {
