@@ -50,9 +50,10 @@ cleave_memory_lines_unite (GArray *lines, guint first)
   g_array_set_size (lines, n + 1);
 }
 
-/* Adds to `lines` the cache lines of the data pointers of a kernel's operands and results. The task
- * shares the call and the state of another task, and only the pointers differ. Most kernels read
- * strides from the state, so the strides in the views are not added. */
+/* Adds to `lines` the cache lines of the data pointers of a kernel's operands and results. The
+ * caller uses this function for a task that shares its call and its kernel state with another task:
+ * only the pointers of the two tasks differ. Most kernels read strides from the state, so the
+ * strides in the views are not added. */
 static void
 add_addresses (GArray *lines, const CleaveKernelInstance *instance)
 {
@@ -123,8 +124,8 @@ is_empty (const CleaveFootprints *footprints, guint step)
   return footprints->first[step] == footprints->first[step + 1];
 }
 
-/* Sets `next` of each step of a thread to the index of the next step of that thread with a
- * footprint. Fused steps and steps that only wait have no footprint. */
+/* Sets `next` for each step of a thread: the index of the thread's next step that has a footprint.
+ * Fused steps and steps that only wait have no footprint. */
 static void
 find_next (CleaveFootprints *footprints, const CleaveSchedule *schedule, guint thread)
 {

@@ -14,8 +14,8 @@
 #endif
 
 /* A level of the processor for which kernels were compiled, such as v3 (AVX2) of x86-64. If an
- * entry of `families` is NULL, the level has no such family, and the reference kernel runs its
- * calls. */
+ * entry of `families` is NULL, the level lacks this family. Reference kernels then compute the
+ * nodes that the family would serve. */
 typedef struct
 {
   const char *name;

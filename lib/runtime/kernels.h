@@ -35,14 +35,14 @@ typedef enum {
 
 /* An epilogue op: a fused consumer that is cheap enough for the head's kernel to apply in registers
  * before storing. Its result overwrites the head's result, or is an intermediate value of an
- * expression pattern. For x * clip (x + 3), the kernel stores only the product, over x. */
+ * expression pattern. For x * clip (x + 3), the kernel overwrites x with the product. */
 typedef struct
 {
   CleaveEpilogueKind op;
   float least, most; /* CLEAVE_EPILOGUE_CLIP: v is clamped to [least, most] */
   /* CLEAVE_EPILOGUE_NORMALIZE: arrays with one number per channel */
   const float *mean, *factor, *b;
-  guint c;      /* dimension of the channels, which must be contiguous */
+  guint c;      /* dimension of the channels; channels are contiguous */
   gint64 pixel; /* distance of adjacent pixels, in elements */
   guint v, w;   /* indices of the operands v and w in the fused consumer's call */
   gboolean w_is_one;
@@ -115,8 +115,8 @@ struct _CleaveKernelFamily
                                      guint v,
                                      CleaveEpilogueOp *epilogue_op);
   /* Returns whether `run` applies the epilogue ops of its instance. NULL: `run` never applies them.
-   * Sets `along` to a dimension of the result: no vector spans two lines of this dimension.
-   * CLEAVE_ALONG_ALL: a vector may span the ends of all lines. */
+   * Sets `along` to the dimension that must be the channels of a NORMALIZE op. CLEAVE_ALONG_ALL:
+   * `run` applies no NORMALIZE op. */
   gboolean (*does_epilogue) (gconstpointer state,
                              const CleaveKernelInstance *instance,
                              guint *along);

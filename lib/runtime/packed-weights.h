@@ -23,8 +23,8 @@ typedef struct
 GArray *cleave_packed_weights_new (void);
 
 /* Makes an empty set of packed weights. `stored` contains the packed copies of a saved program
- * (CleavePackedWeight), which must outlive the set. If a kernel requests the copies in the stored
- * order, it gets the stored copy instead of packing again. NULL: each kernel packs its copies. */
+ * (CleavePackedWeight), which must outlive the set. If kernels request copies in the stored order,
+ * they get the stored copies instead of packing. `stored` NULL: each kernel packs its copies. */
 CleaveWeights *cleave_weights_new (const GArray *stored);
 /* Returns the packed copies (CleavePackedWeight) in the order in which they were packed. */
 const GArray *cleave_weights_get_packed (const CleaveWeights *weights);

@@ -121,7 +121,7 @@ time_run (const CleaveProgram *program, CleaveProfile *profile)
  *
  * A fused step has no time of its own: its time is part of the time of the step before it, and
  * `what` of that step names both. The bytes of a step are the bytes of its operands, with the
- * constants, and of its results. They count both if a result overwrites an operand.
+ * constants, and of its results. If a result overwrites an operand, the bytes of both count.
  * [method@Cleave.Program.run] measures nothing.
  *
  * Returns: (transfer full): the steps in the order of the run

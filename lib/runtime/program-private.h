@@ -53,8 +53,8 @@ cleave_step_kind_name (CleaveStepKind kind, const CleaveOp *op)
   return kind == CLEAVE_STEP_COMPUTE ? op->name : names[kind];
 }
 
-/* A data pointer in a task that depends on a binding. It points to the bound tensor, or to the
- * arena at address `own`. */
+/* A data pointer of a task, which a binding sets: to the address of the bound tensor, or to `own`,
+ * the address of the value in the arena. */
 typedef struct
 {
   gpointer *data;

@@ -353,9 +353,9 @@ cleave_program_get_arena_file (const CleaveProgram *program, gconstpointer *begi
  * `arena_bytes` is equal to the peak or a few percent larger. A thread that gets further ahead than
  * estimated waits for memory.
  *
- * `copied_bytes` counts two kinds of copies in a run. The first are operands of joins that cannot
- * be written in place. The second are values for ops that need row-major order. Copies that load
- * inputs and store outputs are not counted.
+ * `copied_bytes` counts two kinds of copies in a run. The first are copies of a join's operands, if
+ * the operands cannot be computed in the join's buffer. The second are copies of values for ops
+ * that need row-major order. Copies that load inputs and store outputs are not counted.
  *
  * Since: 0.1
  */

@@ -125,8 +125,8 @@ cleave_qdq_conv_round (const CleaveQdqConv *conv, float sum)
   return CLAMP ((gint32) rintf (MAX (value, -beyond)), conv->least, conv->most);
 }
 
-/* Returns whether a matrix [..., M, K] can be read as M pixels of K channels: all dimensions before
- * the last three have extent 1. */
+/* Returns whether a matrix [..., N, M, K] can be read as N images with M pixels of K channels: all
+ * dimensions before the last three have extent 1. */
 static gboolean
 is_of_rows (const CleaveShape *shape)
 {

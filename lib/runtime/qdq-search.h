@@ -31,12 +31,12 @@ gboolean cleave_qdq_read_constant (const CleaveTensor *constant, gint64 n, doubl
 gboolean cleave_qdq_read_numbers (
     const CleaveQdqSearch *s, const CleaveBodyCall *call, guint operand, gint64 n, double *to);
 /* Reads the scales and zero points of a QuantizeLinear or DequantizeLinear, one for each of the `n`
- * indices of its axis. */
+ * indices of its axis. Returns FALSE if they are not constant. */
 gboolean cleave_qdq_read_scales (
     const CleaveQdqSearch *s, const CleaveBodyCall *call, gint64 n, double *scale, double *zero);
 /* Matches value `from` with an 8-bit operand of the group that is dequantized with a single scale.
  * Returns FALSE if the value is anything else. */
 gboolean cleave_qdq_read_x (CleaveQdqSearch *s, guint from, CleaveQdqX *x);
 /* Matches the QuantizeLinear that ends the group, and the Clips and Relus right before it. Sets
- * `from` to the value that the first of the matched ops reads. */
+ * `from` to the value that the first matched op reads. Returns FALSE if nothing matches. */
 gboolean cleave_qdq_read_end (CleaveQdqSearch *s, CleaveQdqEnd *end, guint *from);

@@ -30,8 +30,8 @@ struct _CleaveWhole
   guint from[2], n_from; /* indices of the group's operands that `step` reads, and their number */
 };
 
-/* Prepares the kernel of a call with `n_operands` operands. `constant` is operand 1; NULL if
- * operand 1 is not constant. */
+/* Prepares the kernel of a call with `n_operands` operands. Returns FALSE if no family serves the
+ * call. `constant` is operand 1; NULL if operand 1 is not constant. */
 static gboolean
 step_prepare (Step *step,
               const CleaveOp *op,
@@ -111,7 +111,7 @@ prepare_conv (CleaveWhole *whole,
 }
 
 /* Prepares a step that maps each byte of x through a table, into y. x and y may have the same
- * memory. */
+ * memory. Returns FALSE if no family serves the step. */
 static gboolean
 prepare_table (Step *step,
                const CleaveQdqTable *table,

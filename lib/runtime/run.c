@@ -219,9 +219,9 @@ advance_another (CleaveProgram *program, guint thread)
 }
 
 /* Runs steps until all sequences are finished. The thread prefers its own sequence, whose memory is
- * in its cache. If it finds no ready step `loyalty` times, it also runs steps of other sequences.
- * If it finds none `patience` times, it sleeps 20 us after each try, to leave the core to other
- * work. */
+ * in its cache. After `loyalty` searches without a ready step, the thread also runs steps of other
+ * sequences. After `patience` searches without a ready step, the thread sleeps 20 us after each
+ * search, to leave the core to other work. */
 static void
 run_sequences (CleaveProgram *program, guint thread)
 {

@@ -36,8 +36,9 @@ get_constant (const CleaveNode *node, guint operand)
   return value != NULL && cleave_node_is_fixed (value->node) ? value : NULL;
 }
 
-/* The hash includes the constants. Without them, all layers of a network with equal shapes would
- * have one hash, and a program of 10,000 layers would take seconds to make. */
+/* Returns the hash of an entry. The hash includes the addresses of constants. Otherwise, all layers
+ * with equal shapes would have one hash, and making a program of 10,000 layers would take
+ * seconds. */
 static guint
 hash_entry (gconstpointer key)
 {

@@ -5,9 +5,9 @@
 
 /* A spatial axis along which the windows of a convolution or pooling slide: the extents n_x of the
  * operand and n_y of the result, and the parameters of the window. The kernels of convolutions and
- * pooling make one for each spatial dimension in `prepare`. A tap is one position of the window.
- * Example: with 3 taps, stride 2 and pad 1, pixel 0 of the result reads the positions -1, 0 and 1;
- * taps 1 and 2 read data, tap 0 reads padding. */
+ * pooling make an axis for each spatial dimension in `prepare`. A tap is one position of the
+ * window. Example: with 3 taps, stride 2 and pad 1, pixel 0 of the result reads the positions -1, 0
+ * and 1; taps 1 and 2 read data, tap 0 reads padding. */
 typedef struct
 {
   gint64 n_x, n_y, n_taps, stride, dilation, pad, pad_end;

@@ -185,8 +185,8 @@ SELECT (select_8, guint64)
 
 extern const CleaveOp cleave_op_where;
 
-/* Lists the loops. `elements` has a bit for each element type of the last operand that the loop
- * serves. Where selects a loop by the operand's size in bytes instead. */
+/* Lists the loops. A loop serves an element type of the last operand if the type's bit is set in
+ * `elements`. For Where, the size of the operand's elements selects the loop instead. */
 static const struct
 {
   const CleaveOp *op;

@@ -37,7 +37,7 @@ struct _Convert
   const CleaveQdqAdd *add; /* parameters of an Add of two quantized operands; NULL for another op */
   const guint8 *table; /* table of 256 results of a lookup, indexed by the operand's byte read as
                           unsigned; NULL for another op */
-  gboolean is_unfit;   /* `plan` found that the family does not serve the node */
+  gboolean is_unfit;   /* TRUE: the family does not serve the node */
   guint8 bytes[256]; /* copy of the table of a TfliteLookup, reordered so that `table` can point to
                         it: the node's own table begins at -128 for int8 */
   CleaveCastLine cast; /* loop of a Cast; NULL for another op */

@@ -18,8 +18,9 @@ enum { TABLE = 1 }; /* index of the table operand of a TfliteLookup */
 
 /* Shortest line, in elements, of a Cast (FEW) and of an op that quantizes (FEW_TO_QUANTIZE). If the
  * innermost dimension is shorter, the lines run along the longest dimension. An op that quantizes
- * needs longer lines, since it uses vectors. For values of 3 x 1024 x 21, it took 2 times as long
- * along the innermost dimension as along the longest one; for 3 x 1024 x 4, 7 times. */
+ * needs longer lines, since it uses vectors. Quantizing along the innermost dimension takes longer
+ * than along the longest dimension: 2 times as long for 3 x 1024 x 21 elements, 7 times as long for
+ * 3 x 1024 x 4. */
 #define FEW 16
 #define FEW_TO_QUANTIZE 32
 /* Lines of bytes with fewer elements than FEW_OF_ROW are copied into one contiguous buffer, several

@@ -108,7 +108,8 @@ sample_channels (const CleaveDeformAround *around, const float *x, gint64 step, 
       }
 }
 
-/* Samples, for one position of the result, the values of all taps and channels that it reads. */
+/* Samples the values that one position of the result reads: all taps of all channels. Writes the
+ * values to `to`. */
 static void
 sample (const Plan *plan, const CleaveDeformWalk *walk, float *to)
 {

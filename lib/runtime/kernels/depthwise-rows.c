@@ -74,8 +74,8 @@ cleave_depthwise_pack (const CleaveView *w, gboolean is_paired, float *to)
 }
 
 /* The functions below keep a row of weights and the sums of a block in registers. At v1, each
- * multiply-add is a call that overwrites all registers: the functions would save no load, and would
- * compile for a minute. */
+ * multiply-add is a call that overwrites all registers. There, the functions would save no load,
+ * and the compiler would need a minute for them. */
 #if defined(CLEAVE_HAS_FMA)
 /* Multiplies a row of taps by x and adds the products to the sums. Loads each vector of x once for
  * all pixels of the block that read it. */

@@ -23,11 +23,11 @@ typedef struct
                          two adjacent pixels are computed as one pixel with twice the channels */
 } CleaveDepthwise;
 
-/* The addresses and taps that computing one row of y needs. */
+/* The data from which one row of y is computed: addresses and taps. */
 typedef struct
 {
-  CleaveTaps planes, taps; /* planes of taps that read data instead of padding; rows of taps in a
-                              plane that read data */
+  CleaveTaps planes, taps; /* range of planes of taps, and range of rows of taps in a plane; taps in
+                              these ranges read data */
   const float *x;          /* address of the first plane and row of x that the window reads */
   const float *w, *bias;   /* packed weights of all taps; bias of each channel, or NULL: no bias */
   float *y;
@@ -58,17 +58,17 @@ typedef struct
 #define cleave_depthwise_pack CLEAVE_LEVELLED (cleave_depthwise_pack)
 #define cleave_depthwise_run_row CLEAVE_LEVELLED (cleave_depthwise_run_row)
 
-/* TRUE if the sums of a few channels, fewer than a vector has lanes, are computed in a vector, too.
- * At the level without fused multiply-add, each lane calls fmaf, so unused lanes would cost as much
- * as used lanes. */
+/* TRUE: a vector also computes the sums of fewer channels than it has lanes. FALSE at the level
+ * without fused multiply-add: each lane calls fmaf there, so unused lanes would cost as much as
+ * used lanes. */
 #if defined(CLEAVE_HAS_FMA)
 #define CLEAVE_DEPTHWISE_PARTIAL TRUE
 #else
 #define CLEAVE_DEPTHWISE_PARTIAL FALSE
 #endif
 
-/* Initializes `d` for a convolution with the weights `w`. Sets `is_paired` if the channels fill
- * whole vectors and half a vector. */
+/* Initializes `d` for a convolution with the weights `w`. Sets `is_paired` if the last vector of
+ * channels is exactly half full. */
 void cleave_depthwise_init (CleaveDepthwise *d,
                             const CleaveKernelInstance *instance,
                             const CleaveView *w,

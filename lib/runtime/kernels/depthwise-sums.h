@@ -40,7 +40,7 @@ store (const Run *run, float *to, CleaveVector v, Lanes lanes)
     cleave_vector_store (to, v);
 }
 
-/* Returns the bias of the channels from `at`, or 0 without a bias. */
+/* Returns the biases of a vector of channels, from channel `at` on; without a bias, zeros. */
 static CLEAVE_SPECIALISED CleaveVector
 load_bias (const Run *run, gint64 at, Lanes lanes)
 {

@@ -17,7 +17,7 @@ typedef struct
   gint64 n_batches, x_batch_step, y_batch_step;
 } Plan;
 
-/* Returns the size of the packed weights of type `type`. */
+/* Returns the size in bytes of the packed weights of type `type`. */
 static gsize
 n_packed_bytes (const CleaveDepthwise *d, const CleaveTensorType *type)
 {
@@ -159,8 +159,9 @@ reports_progress (gconstpointer state)
          (plan->n_batches == 1 || plan->y_batch_step >= depth->n_y * depth->y_step);
 }
 
-/* Returns whether `run` applies epilogue ops, which apply to vectors of sums. Returns FALSE if some
- * sums are not in vectors, as with few channels at a level without fused multiply-add. */
+/* Returns whether `run` applies epilogue ops. Epilogue ops apply to vectors, so all sums must be in
+ * vectors; at the level without fused multiply-add, the sums of few channels are not. Sets `along`
+ * to the dimension of the channels. */
 static gboolean
 does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint *along)
 {

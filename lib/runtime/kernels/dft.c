@@ -109,8 +109,9 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Computes the twiddle factors of BINS bins, from `first_bin` on, as cleave_twiddles_go_to() does
- * for one bin. Factors of bins after the last bin of the transform are unused. */
+/* Computes the twiddle factors of BINS bins, from `first_bin` on, for all samples. They have the
+ * bits that cleave_twiddles_go_to() gives for each bin. Factors of bins after the last bin of the
+ * transform are unused. */
 static void
 find_angles (const Transform *t, gint64 first_bin, Angles *angles)
 {

@@ -126,8 +126,8 @@ find_parts (Parts *parts, const CleaveEquation *e, const CleaveView *const *view
   return parts->sums.n <= 1;
 }
 
-/* Chooses the loop that becomes the rows or columns: the loop that is contiguous in operand `side`,
- * or else the longest. Adds the other loops to `batch`. */
+/* Returns the loop that becomes the rows or columns: the loop that is contiguous in operand `side`,
+ * or the longest loop if no loop is contiguous. Adds the other loops to `batch`. */
 static Loop
 take_loop (const Loops *loops, guint side, Loops *batch)
 {

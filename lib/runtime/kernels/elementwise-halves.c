@@ -40,8 +40,9 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
 #define WIDEN(name) float name##_floats[BLOCK]; cleave_half_block_widen (name##s + i, name##_floats)
 #define ALL(name) const float name##_all = cleave_half_to_float (*name##s)
 
-/* Pragma for a loop over a block. Compilers unroll a loop of this length. They then vectorize a
- * loop that stores bools, but not a loop that stores floats. */
+/* Pragmas for the loop over a block, one for each type of result. Compilers completely unroll a
+ * loop of BLOCK iterations. They vectorize the unrolled loop if it stores bools; a loop that stores
+ * floats needs the pragma that forbids unrolling. */
 #define STEPS_store_bool CLEAVE_INDEPENDENT
 #define STEPS_cleave_half_block_store CLEAVE_INDEPENDENT_FEW
 

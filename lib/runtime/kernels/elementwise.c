@@ -32,8 +32,8 @@ typedef struct
   gboolean folds;
   /* loops over views; view 0 is the result, and the other views are the operands */
   CleaveLoops loops;
-  CleaveEpilogueOp own; /* this op as an epilogue op of its own results; its kind is NONE if it
-                           cannot be an epilogue op or its views are not dense */
+  CleaveEpilogueOp own; /* this op as an epilogue op of its own results; kind NONE: the op cannot be
+                           an epilogue op, or its views are not dense */
 } Elementwise;
 
 /* Returns whether the operands and the result have one float type. The exponent of a Pow of 16-bit
@@ -261,8 +261,9 @@ run_floats (const Elementwise *e, const CleaveKernelInstance *instance, const Cl
   e->loop (&box, instance->call.attrs);
 }
 
-/* Converts n elements of an operand to float32, `step` elements apart. Returns the distance of
- * adjacent elements in `to`, which is 1. If `step` is 0, converts a single element and returns
+/* Converts n elements of an operand to float32. The elements begin at offset `offset`, and are
+ * `step` elements apart. Returns the distance of adjacent elements in `to`, which is 1. If `step`
+ * is 0, converts a single element and returns
  * 0. */
 static gint64
 upcast (const CleaveView *operand, gint64 offset, gint64 step, gint64 n, float *to)

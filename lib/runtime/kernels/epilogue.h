@@ -22,8 +22,8 @@ typedef struct
                            (cleave_epilogue_is_gate()); 0: none */
 } CleaveEpilogue;
 
-/* Returns whether op s is a gate. A gate is a function f that begins an expression pattern and is
- * followed by the product f (v) * v, if no later op reads f (v). An example is x * sigmoid (x). */
+/* Returns whether op s is a gate: a function f that begins an expression pattern. Op s + 1 must be
+ * the product f (v) * v, and no later op may read v. Example: x * sigmoid (x). */
 static inline gboolean
 cleave_epilogue_is_gate (const CleaveEpilogue *epilogue, guint s)
 {

@@ -2,9 +2,9 @@
 #pragma once
 
 /* Fused multiply-adds whose sum stays in its register. gemm/direct.c and depthwise-rows.c add
- * products with them. With NEON, they are assembly: with builtin functions, gcc 12 copies sums from
- * register to register (119 instructions in place of 110 for 80 multiply-adds of a matrix
- * product). */
+ * products with them. With NEON, the functions are assembly: gcc 12 copies the sums of builtin
+ * functions from register to register. 80 multiply-adds of a matrix product would then take 119
+ * instructions instead of 110. */
 
 #include "vector.h"
 

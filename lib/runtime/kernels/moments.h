@@ -2,8 +2,8 @@
 #pragma once
 
 /* Computes the sums of lib/ops/moments.h (for means and variances) for several rows of floats at
- * once, so that their additions overlap in time. layer-norm.c and reduce-floats.h use it, in the
- * order of sums of the reference kernels. */
+ * once, so that their additions overlap in time. Each sum has the order of the reference kernel.
+ * layer-norm.c and reduce-floats.h use the sums. */
 
 #include "level.h"
 #include "vector.h"
@@ -52,8 +52,8 @@ cleave_moments_block (const float *const *x,
     }
 }
 
-/* For each of n_rows rows of n elements, sums the differences of the elements and `center`, or
- * their squares if `squares`. */
+/* Sets `sum` for each of n_rows rows of n elements: the sum of element - center, or the sum of the
+ * squares of these differences if `squares`. */
 static CLEAVE_SPECIALISED void
 cleave_moments_sum (
     const float *const *x, gint64 n, const float *center, gboolean squares, int n_rows, double *sum)

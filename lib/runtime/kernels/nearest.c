@@ -28,7 +28,7 @@ typedef struct
                                  in bytes */
   /* indexed by dimension and position: byte offset in the operand */
   gint64 *place[CLEAVE_MAX_RANK];
-  /* sum of the byte offsets in the operand of all dimensions with one element */
+  /* byte offset in the operand: the total of the dimensions of extent 1 in the result */
   gint64 begin;
 } Nearest;
 

@@ -76,8 +76,8 @@ cleave_pieces_count_bytes (const CleaveCall *call, guint packed, const gint64 *l
   return n * (gint64) sizeof (float);
 }
 
-/* Chooses the extents of pieces. Halves the outermost dimension as long as halving makes the
- * piece's float32 values much smaller. */
+/* Chooses the extents of pieces. Halves the outermost dimension as long as each halving saves a
+ * quarter of the piece's float32 bytes. */
 static inline void
 cleave_pieces_find_lengths (const CleaveKernelInstance *instance, guint packed, gint64 *length)
 {

@@ -4,8 +4,8 @@
 #include "upcast.h"
 
 /* The pixels of an image in a view with any strides, numbered in row-major order. The kernels of
- * 16-bit floats (upcast-conv.c, upcast-depthwise.c, pool.c) use it to convert pixels to contiguous
- * floats and back; the kernels of bytes use it to find views that are dense. */
+ * 16-bit floats (upcast-conv.c, upcast-depthwise.c, pool.c) convert such pixels to contiguous
+ * floats and back. The kernels of bytes use the struct to find dense views. */
 typedef struct
 {
   guint n_dims;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of poolings with channels innermost, in the order of the reference kernels. It
- * serves bytes only for MaxPool. It converts 16-bit floats, and bytes whose channels are not
- * innermost, to float32 in scratch. For each row of y, it converts the rows of x that this row
- * reads.
+/* The kernel family of poolings with channels innermost, in the order of the reference kernels. The
+ * only pooling of bytes that it serves is MaxPool. It converts 16-bit floats, and bytes whose
+ * channels are not innermost, to float32 in scratch. For each row of y, it converts the rows of x
+ * that this row reads.
  *
  * Over 400 lines: one plan, and several ways to compute its rows. */
 
@@ -36,7 +36,8 @@ typedef struct
 /* The following functions plan a pooling. */
 
 /* Smallest ratio of the rows of a window to the stride for which the maxima along rows are computed
- * once and shared. Windows of 3x3 with stride 1 share them; with stride 2, they do not. */
+ * once and shared. A window of 3 x 3 with stride 1 has the ratio 3, so its maxima are shared. With
+ * stride 2, the ratio is 1.5, and each window is computed separately. */
 #define MIN_SHARED 3
 /* Largest number of taps that a float represents exactly. */
 #define MAX_COUNT (1 << 24)

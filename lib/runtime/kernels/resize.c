@@ -16,8 +16,8 @@
 
 enum { X };
 
-/* Largest number of operand lines from which a result line is computed: four in each of two
- * dimensions, or two in each of four. */
+/* Largest number of operand lines from which a result line is computed: 4 x 4 lines of two
+ * dimensions, or 2 x 2 x 2 x 2 lines of four dimensions. */
 #define MAX_LINES 16
 /* Largest number of operand rows that are interpolated together, if the result needs all of them:
  * shared values then stay in registers. Scratch holds CLEAVE_RESIZE_MAX more rows. */
@@ -77,9 +77,10 @@ find_inner (const Resize *r, const CleaveShape *y)
 
 /* Returns the dimension whose positions the kernel visits as rows. The function looks at the
  * dimensions besides the channels and `inner`:
- * - If one of them is interpolated, returns it.
- * - If none is interpolated, returns one with more than one position, or the rank if there is none.
- * - If several are interpolated, returns the rank. */
+ * - If exactly one of these dimensions is interpolated, returns this dimension.
+ * - If no dimension is interpolated, returns a dimension with more than one position. If each
+ * dimension has one position, returns the rank.
+ * - If several dimensions are interpolated, returns the rank. */
 static guint
 find_rows (const Resize *r, const CleaveShape *y)
 {
@@ -272,8 +273,8 @@ is_among (const float *from, const float *const *needed, guint n)
   return FALSE;
 }
 
-/* Returns the interpolation of the operand line at `from`. If scratch does not hold it, computes
- * it, without overwriting the interpolations of the lines in `needed`. */
+/* Returns the interpolation of the operand line at `from`. If scratch does not hold this
+ * interpolation, computes it, and overwrites no interpolation of a line in `needed`. */
 static const float *
 find_line (Part *part, const float *from, const float *const *needed, guint n_needed)
 {

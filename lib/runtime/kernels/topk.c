@@ -38,7 +38,7 @@ struct Topk_
   RunRow run_row;
 };
 
-/* Returns the sort key of a float. All NaNs have the same key, and so do both zeros. */
+/* Returns the sort key of a float. All NaNs have one key; +0 and -0 have one key. */
 static inline gint64
 key_FLOAT32 (float x, gboolean largest)
 {

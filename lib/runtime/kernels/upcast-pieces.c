@@ -55,8 +55,8 @@ type_of_floats (const CleaveCall *call, const CleaveTensorType *type)
   return floats;
 }
 
-/* Largest extent of an inner dimension (few channels) that SHORT_OUTERMOST moves outermost. Without
- * it, InstanceNormalization of 8 channels of 32,768 pixels takes 2.2 ms instead of 0.42 ms. */
+/* Largest extent of an inner dimension that SHORT_OUTERMOST moves outermost. InstanceNormalization
+ * of 8 channels of 32,768 pixels takes 0.42 ms with this move, and 2.2 ms without it. */
 #define SHORT_LINE 8
 
 /* Returns a dense float view of the part, in the memory order of `like` or the order `how`. */

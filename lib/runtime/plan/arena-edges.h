@@ -4,11 +4,11 @@
 #include <glib.h>
 
 /* Sorts the begins and ends of buffers in the arena. The packing in arena.c and arena-evict.c scans
- * the sorted edges to find gaps between the buffers that conflict with the one to place. Example:
+ * the sorted edges to find gaps between buffers that conflict with the current buffer. Example:
  * edges at 64, 0 and 32 become 0, 32, 64. */
 
-/* The begin or the end of a buffer in the arena, at byte offset `at`. arena.c stores the buffer's
- * end in `value`, arena-evict.c the price of evicting the buffer. */
+/* The begin or the end of a buffer in the arena, at byte offset `at`. In `value`, arena.c stores
+ * the buffer's end, and arena-evict.c stores the price of evicting the buffer. */
 typedef struct
 {
   gint64 at;

@@ -17,8 +17,7 @@
  * Large buffers are sorted by first use. */
 #define WINDOW 32
 /* Limit on visits of buffers: a visit compares two buffers, and all visits take about 4 ms. On the
- * networks of tests/peers/classes, four times as many visits reduce the traffic by up to a quarter
- * more. */
+ * networks of tests/peers/classes, four times this limit saves up to 1.25 times as much traffic. */
 #define MAX_VISITS (1 << 19)
 
 /* State of the computation that finds, for each buffer, the range of bytes that each thread

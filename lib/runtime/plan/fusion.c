@@ -2,9 +2,9 @@
 
 /* Finds the fused consumers of each step (the head). A head and its consumers form a group.
  * Consumers are steps right after the head on the same thread that wait for no other thread.
- * Consumers go element by element through memory with the layout of the head's result. Each part of
- * that result then passes through all consumers while it is in the cache. The order of operations
- * for each element and all addresses stay the same.
+ * Consumers compute element by element, and their results have the layout of the head's result. All
+ * consumers process a part of the head's result while the part is in the cache. The order of
+ * operations for each element and all addresses stay the same.
  *
  * The first consumers may be epilogue ops, which the head's kernel applies in registers. The kernel
  * never stores the intermediate values of an expression pattern, so the steps of the pattern do not
@@ -35,9 +35,9 @@ typedef struct
 typedef struct
 {
   CleaveTask *head;
-  guint first; /* index of the head in `sequence` */
-  guint along; /* dimension of y: no vector of the head's kernel spans two lines of this dimension;
-                  CLEAVE_ALONG_ALL: a vector may span the ends of all lines */
+  guint first; /* number of the head's step */
+  guint along; /* dimension of y in which a normalization must have its channels; CLEAVE_ALONG_ALL:
+                  the head's kernel cannot apply normalizations */
   gboolean is_overlaid; /* y overlays an operand, and the head reads each part of the operand before
                            it overwrites the part */
   guint n_fused;
@@ -104,9 +104,9 @@ reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, g
   return are_same (&instance->results[0], result) || are_disjoint (&instance->results[0], result);
 }
 
-/* Returns whether step `before`, run part by part, reads each of its elements before a later step
- * of the group overwrites the element when it writes `result`. `by_elements` FALSE: `before` may
- * read any element at any time. */
+/* Returns whether `result` may overwrite operands of step `before`, if both steps run part by part:
+ * `before` must read each element before a later step overwrites the element. `by_elements` FALSE:
+ * `before` may read any element at any time. */
 static gboolean
 reads_before (const CleaveKernelInstance *before, const CleaveView *result, gboolean by_elements)
 {

@@ -29,7 +29,7 @@ cleave_placing_clear (CleavePlacing *p)
 }
 
 /* Returns all pairs of buffers that may not share memory (Pair); NULL if there are too many. Takes
- * time proportional to the number of buffers times the number in use at once. */
+ * time proportional to the number of buffers times the number of buffers in use at once. */
 static GArray *
 find_pairs (const CleaveLifetimes *l, const guint *order)
 {

@@ -4,8 +4,8 @@
 #include "arena.h"
 #include "lifetimes.h"
 
-/* Places the buffers of a schedule in an arena: computes from their lifetimes (lifetimes.h) which
- * buffers conflict, and passes them to the packing in arena.h. liveness.c uses the offsets. */
+/* Places the buffers of a schedule in an arena: finds conflicts in the lifetimes (lifetimes.h), and
+ * passes them to the packing in arena.h. liveness.c uses the offsets. */
 
 /* This struct is the input of cleave_arena_place(): the buffers sorted by first use, and the pairs
  * of buffers that may not share memory. */
@@ -28,8 +28,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleavePlacing, cleave_placing_clear)
  * cleave_placing_init() would return FALSE. */
 gint64 cleave_placing_pack (
     gint64 *offsets, const CleaveLifetimes *l, const guint *order, gint64 at_least, gboolean quick);
-/* Sets `offsets` to the offsets in the smallest arena that a search of limited time finds. Returns
- * the arena's bytes. */
+/* Sets `offsets` to the result of cleave_placing_pack(). If too many buffers are in use at once, a
+ * sweep (arena-sweep.h) places the buffers. Returns the arena's bytes. */
 gint64 cleave_placing_place (gint64 *offsets,
                              const CleaveLifetimes *l,
                              const guint *order,

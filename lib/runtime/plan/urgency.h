@@ -4,8 +4,8 @@
 #include "list-schedule.h"
 
 /* Critical-path priorities for the scheduler: of the ready steps, the one with the longest path to
- * the end of the run comes first. schedule-search.c passes the ranks to half of the schedules that
- * it compares. */
+ * the end of the run comes first. schedule-search.c makes half of the schedules that it compares
+ * with these ranks. */
 
 /* Ranks steps by the estimated time of the longest path from the step to the end of the run. `rank`
  * is indexed by step; the longest path has rank 0. `by_rank` is indexed by rank. */

@@ -11,7 +11,8 @@ typedef struct
   const CleaveSchedule *schedule;
   const CleaveWaits *asked;
   const CleaveWaitSource *more; /* source of waits for memory; NULL: none */
-  guint *counts; /* indexed by thread: number of its steps that must be done, which `more` raises */
+  guint *counts; /* indexed by thread: number of the thread's steps that must be done; `more` raises
+                    it */
   CleaveClocks clocks;
   GArray *found; /* CleaveWait: the waits that the search has found, in the schedule's order */
 } Waiting;

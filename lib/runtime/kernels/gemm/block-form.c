@@ -40,7 +40,8 @@ try_scale (const float *w, gint64 n, float greatest, float scale, CleaveBlock *b
 }
 
 /* Finds the scale of a block. Candidates are the smallest nonzero magnitude divided by 1, 2, 3 and
- * so on, and the two floats adjacent to each quotient, since the magnitude is a rounded product. */
+ * so on, and the two floats adjacent to each quotient, since the magnitude is a rounded product.
+ * Returns FALSE if no candidate is the scale of all floats. */
 gboolean
 cleave_block_find (const float *w, gint64 n, CleaveBlock *block)
 {

@@ -19,7 +19,7 @@ typedef struct
   gint32 least, most;
 } CleaveBlock;
 
-/* A matrix each of whose columns consists of blocks (CleaveBlock) of `block` rows. The integers of
+/* A matrix in which every column consists of blocks (CleaveBlock) of `block` rows. The integers of
  * each block, minus its smallest integer, fit into `n_bits` = 4 or 8 bits. `block` 0: at least one
  * column does not consist of blocks. */
 typedef struct

@@ -17,8 +17,8 @@ typedef struct
   guint b_columns_dim; /* dimension of b whose indices are the columns of b */
   /* dimensions of y whose indices are the rows and the columns of the product */
   guint rows_dim, columns_dim;
-  /* TRUE: a batch dimension of y supplies the rows or columns of the product. A constant operand is
-   * then packed in a layout that other kernels cannot share */
+  /* TRUE: a batch dimension of y supplies the rows or columns of the product. The packed layout of
+   * a constant operand is then of no use to other kernels */
   gboolean takes_batch;
 } Plan;
 
@@ -252,9 +252,10 @@ transpose (Plan *plan, const CleaveKernelInstance *instance, CleaveBrgemm *brgem
   plan->columns_dim = plan->rows_dim;
 }
 
-/* Makes a batch dimension the rows or columns of the product, if only one operand has the dimension
- * and it is contiguous in y. The former rows or columns of the operand become a batch dimension. An
- * example is a MatMul on the last dimension of an image whose channels are contiguous. */
+/* Makes a batch dimension the rows or columns of the product, if only one operand has the
+ * dimension, and y is contiguous along the dimension. The former rows or columns of the operand
+ * become a batch dimension. An example is a MatMul on the last dimension of an image whose channels
+ * are contiguous. */
 static void
 take_innermost (Plan *plan, CleaveBrgemm *brgemm)
 {

@@ -172,8 +172,9 @@ static const struct
 };
 /* clang-format on */
 
-/* store_twos() stores a vector of pixels with two contiguous columns, store_fours() with four. The
- * interleave instructions work within 128-bit lanes, and each 128-bit lane has four pixels. */
+/* store_twos() stores a vector of pixels that have two contiguous columns each; store_fours()
+ * stores pixels that have four contiguous columns each. The interleave instructions work within
+ * 128-bit lanes, and each 128-bit lane has four pixels. */
 static void
 store_twos (const CleaveVector *a, const CleaveVector *b, float *y, gint64 step)
 {

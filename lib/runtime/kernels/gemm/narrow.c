@@ -65,7 +65,8 @@ add_tap (CleaveNarrow *n, gint64 phase, gint64 shift, gint64 a)
 }
 
 /* Adds jobs that compute `columns`, which are columns of one panel and group. The new jobs get the
- * pixels and taps of the job `like`, and nearly the same number of columns each. */
+ * pixels and taps of the job `like`. The function divides the columns among the jobs as evenly as
+ * possible. */
 static void
 add_jobs (CleaveNarrow *n, const CleaveNarrowJob *like, const GArray *columns)
 {

@@ -26,7 +26,7 @@ CleaveNarrow *cleave_narrow_of_conv_transpose (const CleaveKernelInstance *insta
                                                const CleavePanels *panels,
                                                gint64 first);
 void cleave_narrow_free (CleaveNarrow *narrow);
-/* Returns the size of scratch in bytes. */
+/* Returns the bytes of scratch that a run needs. */
 gsize cleave_narrow_n_scratch (const CleaveNarrow *narrow);
 /* Returns whether the rows of y follow each other in memory. Sets `y_size` to the distance of
  * adjacent images, in elements. */

@@ -8,5 +8,5 @@
 /* Computes two pixels at once if the columns of a pixel fill one and a half vectors: the half
  * vectors of both pixels share a vector. cleave_direct_run() calls this function first, and
  * computes the pixels that are left. Returns the number of pixels computed, which is even; 0 unless
- * vectors have 16 lanes. The bits are the same as in direct.c. */
+ * vectors have 16 lanes. The results have the bits of direct.c. */
 gint64 cleave_pairs_run (const CleaveDirect *direct);

@@ -14,9 +14,9 @@ typedef struct
   gint64 x_offset, y_offset, n;
 } Piece;
 
-/* The code that computes the columns of a panel for a region. BY_DIRECT needs a whole vector of
- * columns, or memory after the columns from which to read one. If neither exists, LIBXSMM or a loop
- * over elements computes the columns. */
+/* The code that computes the columns of a panel for a region. BY_DIRECT reads whole vectors of
+ * columns: with fewer columns, it needs readable memory after the last column. Without this memory,
+ * LIBXSMM or a loop over elements computes the columns. */
 typedef enum { BY_ELEMENTS, BY_DIRECT, BY_LIBXSMM } Method;
 
 typedef struct

@@ -7,9 +7,9 @@
 #include <glib.h>
 
 /* A product for LIBXSMM, which is column-major. In the terms of gemm.h, m is the number of columns
- * and n the number of pixels. LIBXSMM's matrix A is the weights a, its B the operand x, its C the
- * result y. LIBXSMM keeps the sums of a few pixels in registers over all taps of a call, and adds
- * in the order of gemm.h. */
+ * and n the number of pixels. LIBXSMM's matrix A contains the weights a, its matrix B the operand
+ * x, its matrix C the result y. LIBXSMM keeps the sums of a few pixels in registers over all taps
+ * of a call, and adds in the order of gemm.h. */
 typedef struct
 {
   int m, n, k, lda, ldb, ldc;
@@ -22,9 +22,9 @@ typedef struct
 #define CLEAVE_HAS_XSMM TRUE
 typedef libxsmm_smmfunction_reducebatch_offs CleaveXsmmKernel;
 
-/* Returns the code for a product; NULL if LIBXSMM has none. The target is AVX2, for which the code
- * has one fused multiply-add per term for all m, n and k. Code for other targets may differ.
- * LIBXSMM locks 8 MB of memory when it starts, so it is started only if needed. */
+/* Returns the code for a product; NULL if LIBXSMM has none. The target is AVX2: its code has one
+ * fused multiply-add per term for all m, n and k. The code of other targets may add terms
+ * differently. LIBXSMM locks 8 MB of memory when it starts, so it is started only if needed. */
 static inline CleaveXsmmKernel
 cleave_xsmm_make (const CleaveXsmmShape *shape)
 {

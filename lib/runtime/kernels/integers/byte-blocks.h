@@ -12,9 +12,9 @@
 
 /* With HAS_SIGNED_X, the top bit of each unsigned byte of x is inverted, which subtracts 128. So
  * 128 times the sum of the weights is added to each sum: before the products if sums become bytes
- * in registers, otherwise after the products. With gcc 12, a sum that begins with a loaded value
- * and is stored without a conversion stays in memory: the loop reaches 68 % of the peak in place of
- * 87 %. */
+ * in registers, otherwise after the products. gcc 12 keeps a sum in memory if the sum begins with a
+ * loaded value and is stored without a conversion. The loop then reaches 68 % of the processor's
+ * peak instead of 87 %. */
 #if defined(HAS_SIGNED_X)
 #define X_FLIP ((gint32) 0x80808080)
 #define HAS_OFFSET TRUE

@@ -34,7 +34,7 @@ typedef struct
   CleaveChannels low, high;
 } CleaveChannelPairs;
 
-/* Sums of the channels of a vector, in an order of lanes that cleave_channels_store() undoes. */
+/* Sums of the channels of a vector. cleave_channels_store() restores the order of the channels. */
 typedef struct
 {
 #if defined(CLEAVE_SSE2)

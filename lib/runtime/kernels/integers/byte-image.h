@@ -15,8 +15,8 @@ typedef struct
 {
   /* The spatial axes; if the node has fewer than three, the outer axes have extent 1. Along axis i,
    * adjacent elements of scratch are copies of elements of x that are step[i] positions apart:
-   * `step` is the stride if there is one tap, else 1. `stride` counts elements of scratch, `x_step`
-   * bytes, `y_step` elements. */
+   * `step` is the stride if there is one tap, else 1. `stride` is in elements of scratch, `x_step`
+   * in bytes, `y_step` in elements. */
   CleaveAxis axis[3];
   gint64 step[3];
   /* number of images; distances of adjacent images: in bytes for x, in elements for y */

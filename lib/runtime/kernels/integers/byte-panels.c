@@ -138,8 +138,8 @@ cleave_byte_panels_of_constant (CleaveWeights *weights,
  * unsigned bytes add up to a signed 16-bit integer. */
 #define PAIR_BOUND 128
 
-/* Returns whether, in all columns, two products of adjacent weights and any unsigned bytes add up
- * to a signed 16-bit integer. */
+/* Returns whether two products of adjacent weights and any unsigned bytes add up to a signed 16-bit
+ * integer in all columns. `even` and `odd` are the rows of the two weights. */
 static gboolean
 pair_fits (const CleaveBytePanels *p, const guint8 *even, const guint8 *odd)
 {

@@ -117,10 +117,10 @@ store_bytes (const CleaveByteProduct *product,
     }
 }
 
-/* Multiplies `n_rows` rows of sums by their fixed-point factors, as cleave_fixed_multiply() does,
- * but without branches. The first rounding uses a logical shift: it gives the high half of a
- * product the same bits as an arithmetic shift. The second rounding compares the bits that are
- * shifted out with one half. */
+/* Multiplies `n_rows` rows of sums by their fixed-point factors. The results have the bits of
+ * cleave_fixed_multiply(), but the loop has no branches. The first rounding uses a logical shift:
+ * it gives the high half of a product the same bits as an arithmetic shift. The second rounding
+ * compares the bits that are shifted out with one half. */
 static void
 multiply_fixed (const CleaveByteFinish *f, gint64 column, gint32 *sums, gint64 n_rows)
 {

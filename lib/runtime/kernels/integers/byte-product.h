@@ -74,8 +74,8 @@ typedef struct
 gboolean cleave_byte_has_odd_scales (const float *scale, gint64 n);
 void cleave_byte_product_run (const CleaveByteProduct *product);
 void cleave_byte_finish_tile (const CleaveByteProduct *product, const CleaveByteTile *tile);
-/* Computes the product for columns [begin, end) of the packed matrix, which must be in one panel;
- * cleave_byte_dot4_run() does the same with dot-4 groups. */
+/* Computes the product for columns [begin, end) of the packed matrix, which must be in one panel.
+ * cleave_byte_dot4_run() computes the product of dot-4 groups. */
 void cleave_byte_dot2_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 void cleave_byte_dot4_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 /* Computes the same result as cleave_byte_dot4_run() on processors without VNNI. The weights must

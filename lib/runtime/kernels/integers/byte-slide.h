@@ -3,8 +3,8 @@
 
 /* Depthwise sums of bytes for adjacent pixels of a row whose windows overlap. integer-depthwise.c
  * uses these functions if cleave_byte_slide_find() returns one. Each vector of x and of weights is
- * loaded once for each row of taps. Only NEON multiplies one tap at a time as fast as two
- * (byte-depthwise.h), so other levels have no such functions. */
+ * loaded once for each row of taps. Only NEON multiplies one tap at a time as fast as two taps
+ * (byte-depthwise.h), so the other levels lack these functions. */
 
 #include "byte-depthwise.h"
 #include "byte-panels.h"

@@ -2,8 +2,8 @@
 
 /* Sums of products of bytes in dot-4 groups for processors without VNNI. An instruction adds two
  * products to a 16-bit integer, so this file serves only weights with which the 16 bits cannot
- * overflow (byte-panels.c). With 16 columns and 6 pixels, it computes 70 GMAC/s; dot-2 groups of
- * 16-bit integers reach 54. */
+ * overflow (byte-panels.c). A block of 16 columns and 6 pixels computes 70 GMAC/s; with dot-2
+ * groups of 16-bit integers, a block computes 54 GMAC/s. */
 
 #include "int-vector.h"
 

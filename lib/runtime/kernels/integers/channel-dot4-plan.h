@@ -247,8 +247,8 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
 }
 
 /* Computes two sums for the error bound of a channel. `sum` is the sum of the channel's weights.
- * `weighed` is the sum of their magnitudes, each multiplied by 3 plus the number of weights that
- * come after this weight. */
+ * `weighed` is the sum of (n + 3) * |w| over the weights w, where n is the number of weights after
+ * w. */
 static void
 add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
 {

@@ -161,8 +161,8 @@ NAME (run_again) (const Row *r)
   (r, pixel, __builtin_ctzll (left) / n_lanes, __builtin_ctzll (left) % n_lanes);
 }
 
-/* Returns the permutation that selects the upper 16 bits of each lane of two vectors. The result
- * has the order in which a pack instruction would write it. */
+/* Returns the permutation that selects the upper 16 bits of each lane of two vectors. The selected
+ * values have the order of the result of a pack instruction. */
 static inline __attribute__ ((always_inline)) VECTOR
 NAME (pack_order) (void)
 {
@@ -175,8 +175,8 @@ NAME (pack_order) (void)
   return order;
 }
 
-/* Converts sums to bytes as finish_qdq() does if the error bound is a constant. Clamps to the range
- * of bytes last, so it may call a sum outside this range ambiguous, which is rare. */
+/* Converts sums to bytes, for a constant error bound. Finds ambiguous sums before clamping to the
+ * bounds, so a sum outside the bounds may be recomputed needlessly, which is rare. */
 static inline __attribute__ ((always_inline)) void
 NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
 {

@@ -447,8 +447,8 @@ cleave_bytes_store (char *to, const guint8 *bytes, gint64 n)
   vdotq_laneq_s32 (sum, (int8x16_t) (w), (int8x16_t) (x), lane)
 #endif
 
-/* Adds four products of bytes to each lane of `sum`, as cleave_ints_add_dot4 () does, but
- * multiplies all lanes of w by lane `lane` of x. */
+/* Adds four products of bytes to each lane of `sum`: the bytes of the same lane of w times the
+ * bytes of lane `lane` of x. */
 static inline __attribute__ ((always_inline)) CleaveIntVector
 cleave_ints_add_dot4_of_lane (CleaveIntVector sum, CleaveIntVector x, int lane, CleaveIntVector w)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of depthwise convolutions of bytes in integers. A run copies the elements of x
- * that a few rows of y read to scratch, as 16-bit integers, and adds up the taps with one channel
- * in each lane. QDQ-exact results need fused multiply-add (qdq.h). integer-depthwise-plan.h packs
- * the weights. */
+/* The kernel family of depthwise convolutions of bytes in integers. A run copies elements of x to
+ * scratch, as 16-bit integers: the elements that a few rows of y read. It then adds up the taps
+ * with one channel in each lane. QDQ-exact results need fused multiply-add (qdq.h).
+ * integer-depthwise-plan.h packs the weights. */
 
 #include "integer-depthwise-plan.h"
 
@@ -118,8 +118,8 @@ static char __attribute__ ((noinline)) recompute (const Work *work, gint64 pixel
   return (char) (cleave_qdq_conv_round (conv, sum) + conv->y_zero);
 }
 
-/* Converts the sums of a tile to QDQ-exact bytes. The first loop, which handles almost all sums,
- * calls no function, so that its constants stay in registers. */
+/* Converts the sums of a tile to QDQ-exact bytes. The first loop converts all sums, and calls no
+ * function, so that its constants stay in registers. The last loop recomputes ambiguous sums. */
 static void
 finish_qdq (const Work *work, const CleaveByteTile *tile)
 {

@@ -92,8 +92,8 @@ add_bias (const gint32 *bias, int pixels, int vectors, CleaveIntVector *sum)
 
 /* Adds the magnitude of each sum at a checkpoint to `growth`. The float conversion, magnitude and
  * addition use other execution ports than products of bytes, so they take no extra time. Integer
- * magnitudes, masks and shifts would compete with the products: with 16-bit sums, they took 4 % of
- * the time. */
+ * magnitudes, masks and shifts would compete with the products: with 16-bit sums, these integer
+ * operations took 4 % of the time. */
 static inline __attribute__ ((always_inline)) void
 add_growth (int pixels, int vectors, const CleaveIntVector *sum, Growth *growth)
 {

@@ -21,8 +21,8 @@ is_tame (double value)
 #define UNIT 0x1p-24
 #define WORD 0x1p16
 #define HALF 0.5
-/* Largest total of the rounding errors when 16-bit integers represent sums and error bounds, in
- * units of the last bit. */
+/* Bound, in units of the last bit, on the total rounding error of sums and error bounds that are
+ * stored as 16-bit integers. */
 #define WORDS_ROUND 4
 /* Largest magnitude of a byte in the error bound, rounding errors included. */
 #define BYTE_MOST 384.

@@ -2,7 +2,7 @@
 #pragma once
 
 /* Converts integer sums to bytes and finds ambiguous sums (qdq.h), in the vectors of any level.
- * qdq-blocks.c and integer-depthwise.c use it; qdq-finish.h does the same for AVX512-VNNI. */
+ * qdq-blocks.c and integer-depthwise.c use it. qdq-finish.h contains the code for AVX512-VNNI. */
 
 #include "qdq.h"
 #include "word-vector.h"

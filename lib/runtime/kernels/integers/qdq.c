@@ -9,8 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Number of dot-4 groups of a chunk, at most. With 16, more sums are recomputed, which takes 1 % of
- * the time of a residual network; with 4, the checkpoints take 3 %.
+/* Largest number of dot-4 groups of a chunk. With a limit of 16, more sums are recomputed, which
+ * takes 1 % of the time of a residual network. With a limit of 4, the additional checkpoints take 3
+ * % of the time.
  *
  * Levels other than AVX-512 add the magnitudes at checkpoints as integers. If these integers could
  * overflow, chunks are doubled, up to MAX_LONG_CHUNK groups, so that there are fewer checkpoints.
@@ -19,9 +20,9 @@
 #define MAX_CHUNK 8
 #define MAX_LONG_CHUNK 64
 /* Limits on the number of products of a sum without checkpoints. Up to MAX_COARSE products, norms
- * of pixels are not computed, since they would take longer than they save. (A network of inverted
- * bottlenecks takes 7 % longer with a limit of 32, 4 % with 128.) Up to MAX_SINGLE products, norms
- * replace checkpoints; limits of 64 and 200 are equally fast.
+ * of pixels are not computed, since they would take longer than they save. A network of inverted
+ * bottlenecks takes 7 % longer with a limit of 32, and 4 % longer with a limit of 128. Up to
+ * MAX_SINGLE products, norms replace checkpoints; limits of 64 and 200 are equally fast.
  *
  * Norms are also not computed in two other cases. One is a pixel with fewer than MIN_PIXEL
  * channels. The other is a product with fewer than MIN_COLUMNS columns, if each norm serves only
@@ -64,7 +65,8 @@ chunks_of_tap (const CleaveQdq *s)
   return (s->n_units + s->chunk - 1) / s->chunk;
 }
 
-/* Returns the weight c of element i of a chunk of `length` elements in the norm (qdq.h). */
+/* Returns the weight c (qdq.h) of element i in the norm. Element i is in a chunk of `length`
+ * elements. */
 static gint64
 count_sums (const CleaveQdq *s, gint64 i, gint64 length)
 {
@@ -238,7 +240,8 @@ set_columns (CleaveQdq *s, const CleaveQdqLayout *l, const CleaveQdqSums *sums, 
   return fits;
 }
 
-/* Computes all constants of a convolution, with chunks of at most `max_chunk` dot-4 groups. */
+/* Computes all constants of a convolution, with chunks of at most `max_chunk` dot-4 groups. Returns
+ * NULL if set_columns() returns FALSE. `overflows` gets its value from set_columns(). */
 static CleaveQdq *
 make (const CleaveQdqConv *conv, const CleaveQdqLayout *l, gint64 max_chunk, gboolean *overflows)
 {

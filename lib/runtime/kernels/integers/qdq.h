@@ -142,8 +142,8 @@ typedef struct _CleaveQdq
   CleaveQdqKind kind;
   gboolean has_norms;
   gint64 pixel;        /* bytes of a pixel of x */
-  gint64 pixel_length; /* number of elements of a pixel that a group of channels reads (the group of
-                          a grouped convolution) */
+  gint64 pixel_length; /* number of elements of a pixel that one group of a grouped convolution
+                          reads */
   gint16 *weight;      /* indexed by element of a pixel: half of the element's weight c in the
                         * norm */
   float norm_unit;
