@@ -66,11 +66,12 @@ list_readers (CleaveBundleFlow *flow, guint s, guint value)
   return flow->readers->len - n;
 }
 
-/* Adds the segment that begins at step `first` and overlays `value`. The last overlay group gets
- * the segment if its segments overlay the same value, and step `first` neither reads the value nor
- * uses the memory of the segment's result. Otherwise adds a new group. If the new group has the
- * value of the last group, it shares the readers of that group: the last entries of
- * flow->readers. */
+/* Adds the segment that begins at step `first` and overlays `value` to flow->overlays, the list of
+ * groups (CleaveBundleOverlayGroup). The last group gets the segment on two conditions: its
+ * segments overlay the same value, and step `first` neither reads this value nor uses the memory of
+ * the segment's result. If a condition fails, adds a new group. If the new group and the last group
+ * have the same value, both groups share the readers of the last group, which are the last entries
+ * of flow->readers. */
 static void
 add_first (CleaveBundleFlow *flow, guint first, guint value)
 {
@@ -116,8 +117,8 @@ cleave_bundle_flow_list_overlays (CleaveBundleFlow *flow)
     }
 }
 
-/* Returns the offset, in the overlaid value, of the first byte that is still needed when step `s`
- * writes its next row of the segment's result. Returns G_MAXINT64 if no byte is needed. */
+/* Returns the offset, in bytes from the begin of the overlaid value, of the first byte that a step
+ * still reads when step `s` writes its next row. Returns G_MAXINT64 if no step reads a byte. */
 static gint64
 find_oldest_byte (const CleaveBundleFlow *flow, const CleaveBundleOverlayGroup *group, guint s)
 {

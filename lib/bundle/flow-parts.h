@@ -84,8 +84,8 @@ find_oldest_row (const CleaveBundleFlow *flow, guint s, guint operand, gint64 ne
   return next >= rows ? G_MAXINT64 : find_rows (flow, s, operand, next).begin;
 }
 
-/* Initializes the slots of the segment, which describe the memory of its steps. Returns FALSE if
- * its steps cannot be a segment. */
+/* Initializes the CleaveBundleSlot of each step of the segment. Returns FALSE if the steps of
+ * flow->segment cannot be a segment. */
 gboolean cleave_bundle_flow_begin (CleaveBundleFlow *flow);
 /* Determines the whole values of the segment, the columns of the bands, and the steps that share
  * memory. Returns FALSE if the segment cannot have more than one band. */

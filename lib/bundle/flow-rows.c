@@ -53,7 +53,7 @@ grow_rings (CleaveBundleFlow *flow, guint p)
 }
 
 /* Returns the step that must compute a row before step `s` can compute its next row; `s` itself if
- * all rows exist that it needs. */
+ * all rows that `s` needs exist. */
 static guint
 find_missing (const CleaveBundleFlow *flow, guint s)
 {

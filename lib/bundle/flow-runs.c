@@ -5,9 +5,9 @@
  * same segment with another number of bands.
  *
  * If the same steps share memory, the number of rows of a ring depends neither on the first step of
- * the segment nor on the columns of bands. The planner lays out shorter segments first. So if a
- * segment has one step more than in the last run, the loop runs for a segment of 4 times the
- * length. Later segments then need no run. */
+ * the segment nor on the columns of bands. The planner lays out shorter segments first. If a
+ * segment has one step more than the segment of the last run, the next run is for a segment of 4
+ * times as many steps. Longer segments with the same last step then need no run. */
 
 #include <string.h>
 

@@ -24,8 +24,8 @@ set_slots (CleaveBundleFlow *flow)
     }
 }
 
-/* Returns whether a step after the segment reads the result of a step in the segment that is not
- * its last step. */
+/* Returns whether a step of the segment, other than the last step, has a whole result. A result is
+ * whole if a step after the segment reads it, or if it is an output of the graph. */
 static gboolean
 has_more_ends (const CleaveBundleFlow *flow)
 {

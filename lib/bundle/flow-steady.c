@@ -6,15 +6,16 @@
  * number of rows in each ring is the same after the period. So whole periods can be skipped. For
  * example, in
  *
- *   conv 3x3 stride 2 -> conv 3x3         period: 1 row of the last step, 2 rows between
+ *   conv 3x3 -> conv 3x3 stride 2         period: 1 row of the last step, 2 rows of the first step
  *
  * after row 3 of the last step, each ring has as many rows as after row 2, each with a higher
  * index. The period ends before a window reaches the end of an operand.
  *
- * The rows in two kinds of rings grow from period to period. First, windows may reach beyond the
- * begin of the operand: a stack of dilated convolutions computes thousands of rows before all
- * windows lie inside. Second, a reader may not have begun, since step `target` does not need its
- * rows. These rings have the most rows in the last period, so the last period is not skipped.
+ * In two cases, the number of rows in a ring grows from period to period. First, windows may reach
+ * beyond the begin of the operand: a stack of dilated convolutions computes thousands of rows
+ * before all windows lie inside the operand. Second, a reader of the ring may not have begun, since
+ * the step whose rows the loop computes needs no row of the reader. Such a ring has the most rows
+ * in the last period, so the last period is not skipped.
  *
  * The result of the segment may overlay a value. Once no window of this value reaches beyond its
  * begin, the bytes between result and value change by a constant amount in each period. So this

@@ -128,8 +128,8 @@ gboolean cleave_bundle_flow_run (CleaveBundleFlow *flow, guint first, guint end,
 /* Returns the step that has a whole result and uses the memory of step `owner`; CLEAVE_BUNDLE_NONE
  * if there is none. */
 guint cleave_bundle_flow_find_whole (const CleaveBundleFlow *flow, guint owner);
-/* Lays out the segment of steps [first, end) in one band, with rows computed upward, from the last
- * row to the first. */
+/* Lays out the segment of steps [first, end) in one band. The loop of this segment computes rows
+ * upward, from the last row to the first. Returns FALSE if these steps cannot be such a segment. */
 gboolean cleave_bundle_flow_run_upward (CleaveBundleFlow *flow, guint first, guint end);
 /* Lays out a segment again, as an earlier cleave_bundle_flow_run() did. */
 void cleave_bundle_flow_repeat (CleaveBundleFlow *flow, const CleaveBundleSegment *segment);

@@ -53,9 +53,9 @@ read_scale (const CleaveNode *node, guint scale, guint zero)
   return read;
 }
 
-/* Returns the scale and zero point of a node's operand 0 (`value` is "x") or result (`value` is
- * "y"). In ops of ONNX, the names of these operands begin with `value`: x, x_scale,
- * x_zero_point. */
+/* Returns the scale and zero point of an operand or result of a node. `value` is the name of this
+ * operand or result, such as "x": the operand x_scale has its scale, and the next operand its zero
+ * point. Returns an unknown scale if the node has no operand x_scale. */
 static CleaveBundleQuantization
 find_scale (const CleaveNode *node, const char *value)
 {

@@ -14,8 +14,9 @@
 #define UNKNOWN (-2)
 #define FAR (1 << 24) /* larger than each extent of a bundle's values */
 
-/* For each dimension of the result, and each index in it: the index in the operand from which the
- * elements are copied, or FILLED. */
+/* at[d][i]: the source, that is, the index in dimension d of operand 0 from which the op copies
+ * index i of the result; FILLED: no source, as in the padding of a Pad.
+ */
 typedef struct
 {
   gint64 *at[CLEAVE_MAX_RANK];
@@ -35,7 +36,7 @@ run_on_indices (const CleaveNode *node, guint d, gint32 base)
   return cleave_bundle_run_on (node, x);
 }
 
-/* Finds the sources of dimension `d`. Returns FALSE if they also depend on other dimensions. */
+/* Sets sources->at[d]. Returns FALSE if a source also depends on indices of other dimensions. */
 static gboolean
 find_sources_in (const CleaveNode *node, guint d, Sources *sources)
 {
@@ -96,7 +97,7 @@ print_axis (const gint64 *at, gint64 n, gint64 extent, CleaveBundleLayer *layer,
                           extent);
 }
 
-/* Appends the fill element: runs the node on zeros and reads the element at byte offset `at`. */
+/* Appends the field `fill`: runs the node on zeros, and reads the result at byte offset `at`. */
 static void
 print_fill (const CleaveNode *node, gsize at, GString *fields)
 {
@@ -128,8 +129,8 @@ print_fill (const CleaveNode *node, gsize at, GString *fields)
   g_string_append (fields, "}");
 }
 
-/* Returns whether the op's dimension map contains the source of each index. The maps of a Pad lack
- * repeated border elements. */
+/* Returns whether the op's dimension map contains the source at[i] of each index i of dimension
+ * `d`. The maps of a Pad do not contain the sources of repeated border elements. */
 static gboolean
 are_mapped (const CleaveNode *node, guint d, const gint64 *at)
 {
@@ -163,7 +164,7 @@ mixes_images (const CleaveNode *node, const Sources *sources)
   return FALSE;
 }
 
-/* Returns whether rows or columns copy elements outside of the op's dimension maps. */
+/* Returns whether a row or column has a source that the op's dimension map does not contain. */
 static gboolean
 mirrors (const CleaveNode *node, const Sources *sources)
 {

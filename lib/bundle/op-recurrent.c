@@ -102,7 +102,8 @@ add_constant (const CleaveNode *node, guint operand, CleaveBundleLayer *layer)
 }
 
 /* Appends the field `biases`: for each row, the sum of the biases of W and R. If a GRU multiplies R
- * h by the reset gate, the biases of R in that gate are separate. */
+ * h by the reset gate (linear_before_reset), also appends the field `r_biases` with the biases of R
+ * for gate H. For this gate, `biases` then has only the biases of W. */
 static void
 print_biases (const CleaveNode *node, gint64 rows, CleaveBundleLayer *layer, GString *fields)
 {

@@ -8,8 +8,9 @@
 #include "op-help.h"
 #include "ops.h"
 
-/* Adds the arrays of taps for each index of a dimension, and prints the fields that refer to these
- * arrays. */
+/* Adds two arrays to the layer, the indices and the weights of the taps of dimension `dim`, and
+ * appends the C expressions of the arrays to `at_fields` and `weight_fields`. Returns the number of
+ * taps of each index in these arrays. */
 static gint64
 add_taps (const CleaveResizeAttrs *a,
           gint dim,

@@ -4,8 +4,8 @@
  *
  *   alpha * A' B' + beta * C   =>   Transpose A; Gemm or MatMul; Mul by alpha; Add beta * C
  *
- * Like the Gemm, the new nodes multiply the complete sum before they add C, so the result has the
- * same bits. */
+ * A' and B' are A and B, each transposed if the attribute transA or transB is set. Like the Gemm,
+ * the new nodes multiply the complete sum before they add C, so the result has the same bits. */
 
 #include "prepare.h"
 

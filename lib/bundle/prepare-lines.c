@@ -11,7 +11,7 @@
  *
  * The last dimension of these matrices must be the channels of the bundle's value. But a bundle
  * stores channels first if a node of the graph reads a value of the same rank as images. So a
- * Reshape to more than two dimensions chooses a rank of which this is not true. */
+ * Reshape to more than two dimensions chooses a rank that no node reads as images. */
 
 #include "op-help.h"
 #include "prepare.h"

@@ -68,8 +68,8 @@ enum {
 };
 
 /* A recurrent layer. The gates in w[gate][unit][input] and r[gate][unit][unit] have the order of
- * ONNX. A pixel of the state has three vectors. Two are h: even steps write one of them, odd steps
- * the other. The third is c (LSTM) or the h that the reset gate multiplied (GRU). */
+ * ONNX. A pixel of the state has three vectors: h after the last even step, h after the last odd
+ * step, and c (LSTM) or h times the reset gate (GRU). */
 typedef struct
 {
   const float *w, *r, *biases; /* biases[gate][unit]: each is the sum of the biases of w and r */
@@ -95,8 +95,8 @@ typedef struct
 } CleaveLayerNormF32;
 
 /* A product of two values A and B: each sum is over the channels k of A. The factors for channel k
- * are row k of B or, if has_columns, column k of B. With has_columns, each row of A and of B is a
- * matrix of its own: its columns are the rows of the matrix. */
+ * are row k of B or, if has_columns, column k of B. If has_columns, row r of A and row r of B are
+ * the two matrices of product r: a column of the row is a row of the matrix. */
 typedef struct
 {
   int32_t in, out; /* numbers of channels of A and of B */

@@ -134,8 +134,8 @@ typedef struct
   int32_t y_bytes; /* bytes of an element of the result: 1 for int8, 2 for int16 */
 } CleaveSoftmaxS8;
 
-/* An element-wise op with two operands of int8. A sum scales each operand, adds, then scales the
- * result. */
+/* An element-wise op with two operands of int8 or int16. An addition scales each operand, adds the
+ * scaled operands, and scales their sum. */
 typedef struct
 {
   CleaveRepeat operands[2];

@@ -51,8 +51,8 @@
 
 #if defined __OPTIMIZE__ && !defined __clang__
 /* The loop for two pixels uses all registers. It is assembler code, since compilers load the
- * operands of C code too early, and registers spill. It reads `other` and `end` from memory, and
- * the bytes of x twice, to save registers. */
+ * operands of C code too early, and registers spill. To save registers, this code reads `other` and
+ * `end` from memory, and reads the bytes of x twice. */
 #define DOT_S8_HALF                                                                                \
   "ldr %10, [%11], #4\n\tsmlad %1, %8, %10, %1\n\tsmlad %5, %9, %10, %5\n\t"                       \
   "sxtb16 %10, %10\n\tsmlad %0, %8, %10, %0\n\tsmlad %4, %9, %10, %4\n\t"                          \
