@@ -8,7 +8,7 @@
 
 /*    w
  *  /   \
- * Slice  Slice   =>   w.0    w.1       where w is a Constant; a view's result shares its bytes.
+ * Slice  Slice   =>   w.0    w.1       where w is a Constant, and w.0 and w.1 share its bytes.
  *  |      |            |      |
  *  a      b            a      b
  *

@@ -224,9 +224,9 @@ find_base (const CleaveJoinPart *part, CleaveResult **base, CleaveRange *range)
   return TRUE;
 }
 
-/* Returns whether two parts that are adjacent in a join are also adjacent in the value that both
- * are views of, along the same dimension. `a` and `b` are the ranges of the parts in the join,
- * `in_a` and `in_b` their ranges in the value. */
+/* Returns whether two parts of a join are adjacent both in the join and in a value, along the same
+ * dimension. Both parts are views of this value. `a` and `b` are the ranges of the parts in the
+ * join; `in_a` and `in_b` are the ranges of the parts in the value. */
 static gboolean
 follow (const CleaveRange *a,
         const CleaveRange *in_a,

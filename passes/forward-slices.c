@@ -32,9 +32,9 @@
  *    /     \
  * Slice   Slice
  *
- * Before: a valid graph. After: no Slice reads a Slice (except one that runs backwards) or a Split.
- * No Slice reads an Assemble or Concat that is joined along a dimension that the Slice cuts (except
- * if its steps straddle parts). Run this pass after nodes are split one by one. */
+ * Before: a valid graph. After: no Slice reads a Split or another Slice, unless one of the Slices
+ * runs backwards. No Slice cuts an Assemble or a Concat along a joined dimension, unless the steps
+ * of the Slice straddle parts. Run this pass after nodes are split one by one. */
 
 /* Replaces `node`, a Slice of a Transpose of a join, by a Transpose of one part of the join.
  * Returns the result of the new Transpose. Returns NULL if `node` is not a Slice of a Transpose, or
@@ -85,9 +85,9 @@ forward (CleaveGraph *graph, CleaveForwarder *forwarder, CleaveNode *node)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Lets a Slice of an Assemble, a Concat, a Split or a Slice read the part directly. After this
- * pass, pieces of nodes that were split one by one read each other. `cleave_pass_remove_dead()`
- * removes the Slices without users. Near-linear.
+ * Lets a Slice of an Assemble, a Concat, a Split or a Slice read an operand of that node directly.
+ * After this pass, pieces of nodes that were split one by one read each other.
+ * `cleave_pass_remove_dead()` removes the Slices without users. Near-linear.
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

@@ -18,7 +18,8 @@ struct _CleavePassInfo
   /* Edits one node and returns whether the graph changed. If not NULL, the pipeline calls this
    * function, in place of `run`, for each node that has users, in topological order. */
   gboolean (*visit) (CleaveNode *node);
-  /* Checks the options without a graph. NULL: all options are valid. */
+  /* Returns whether the options are valid; sets the error if not. Needs no graph. NULL: all options
+   * are valid. */
   gboolean (*check) (GHashTable *options, GError **error);
   const char *pipeline; /* text of the pipeline that the pass runs in place of `run` and `visit`;
                            NULL: none */

@@ -70,7 +70,7 @@ is_layer (CleaveResult *const *values, guint n)
   return TRUE;
 }
 
-/* Returns the Split along `axis` if its results are exactly the n values, in order, or NULL. */
+/* Returns the Split along `axis` whose results are exactly the n values, in order; NULL: none. */
 static CleaveNode *
 find_split (const Joiner *joiner, CleaveResult *const *values, guint n, gint64 axis)
 {
@@ -136,10 +136,11 @@ join (const Joiner *joiner, CleaveNode *concat)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * If a model applies the same element-wise ops to each result of a Split and joins the results with
- * a Concat, applies them once to the whole value. The bits stay the same. The pass does not undo
- * splits of `cleave_split_node()` and similar functions, which consist of Slices and an Assemble,
- * not of a Split and a Concat. `cleave_pass_remove_dead()` removes a Split without users. Linear.
+ * A model may apply the same element-wise ops to each result of a Split, and join the results with
+ * a Concat. The pass then applies these ops once to the whole value. The bits stay the same. The
+ * pass does not undo splits of `cleave_split_node()` and similar functions, which consist of Slices
+ * and an Assemble, not of a Split and a Concat. `cleave_pass_remove_dead()` removes a Split without
+ * users. Linear.
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

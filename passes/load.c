@@ -10,8 +10,9 @@
 
 #define FUNCTION "cleave_register_passes"
 
-/* Calls the function of a module that registers the module's passes. Fails if the function
- * registers no pass. `n_before` is the number of passes before the call. */
+/* Calls the function of a module that registers the module's passes. Returns FALSE and sets the
+ * error if that function fails or registers no pass. `n_before` is the number of passes before the
+ * call. */
 static gboolean
 register_passes (GModule *module, const char *path, guint n_before, GError **error)
 {

@@ -49,9 +49,9 @@ operands_equal (const CleaveNode *a, const CleaveNode *b)
   return TRUE;
 }
 
-/* Returns whether two equal constants must stay separate: one is a part of the default value of an
- * input, and the other is not the same part. The user of an exported file may replace a default
- * value. */
+/* Returns whether two equal constants must stay separate. The user of an exported file may replace
+ * the default value of an input. Therefore, a part of a default value may only be merged with the
+ * same part of the same default value. */
 static gboolean
 must_stay_separate (const CleaveNode *m, const CleaveNode *n)
 {
@@ -85,9 +85,9 @@ node_equal (gconstpointer a, gconstpointer b)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Merges equal nodes: the users of all of them then read the first one. Nodes are equal if they
- * have the same op, attributes and operands (in any order for commutative ops), or are constants of
- * the same bytes. Inputs are never merged. O(graph + bytes of constants).
+ * Merges equal nodes: all users of equal nodes then read the first of these nodes. Nodes are equal
+ * if they have the same op, attributes and operands (in any order for commutative ops), or are
+ * constants of the same bytes. Inputs are never merged. O(graph + bytes of constants).
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

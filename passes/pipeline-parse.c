@@ -205,8 +205,8 @@ parse_options (Parser *parser, CleavePipelineStep *step, GError **error)
   return TRUE;
 }
 
-/* Checks the options of a pass with the pass's own function. The error names the place in the
- * pipeline's text. */
+/* Returns whether the options of a pass are valid, by the pass's own function. If not, sets an
+ * error that names the place in the pipeline's text. */
 static gboolean
 check_options (const Parser *parser,
                const char *begin,
@@ -281,7 +281,8 @@ parse_step (Parser *parser, CleavePipelineStep *step, GError **error)
   return parse_pass (parser, name, step, error);
 }
 
-/* Parses steps up to the character `end`, which is not consumed. */
+/* Parses steps up to the character `end`, which is not consumed. Returns NULL and sets the error if
+ * the text is wrong. */
 static CleavePipeline *
 parse_steps (Parser *parser, char end, GError **error)
 {

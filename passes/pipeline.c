@@ -94,8 +94,8 @@ typedef struct
   gboolean ended; /* the observer ended the run */
 } Run;
 
-/* Runs a pass that has only `visit`: calls `visit` for each node. `info` is the pass's record,
- * passed in place of options. */
+/* Runs a pass that has only `visit`: calls `visit` for each node with users. `info` is the pass's
+ * record, passed in place of options. Returns FALSE and sets the error if the graph has a cycle. */
 static gboolean
 visit_nodes (CleaveGraph *graph, gconstpointer info, gboolean *changed, GError **error)
 {

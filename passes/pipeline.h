@@ -25,6 +25,7 @@ CleavePipeline *cleave_pipeline_new (void);
 
 /* Runs one pass (pass.c). The environment variable CLEAVE_DEBUG can make this function validate or
  * print the graph; CLEAVE_SKIP can make it skip the pass. Sets `*changed` to TRUE if the pass
- * changed the graph, else leaves `*changed` unchanged. */
+ * changed the graph, else leaves `*changed` unchanged. Returns FALSE and sets the error if the pass
+ * fails. */
 gboolean
 cleave_pass_run (CleaveGraph *graph, const CleavePass *pass, gboolean *changed, GError **error);

@@ -31,7 +31,8 @@ first_dim (guint value)
   return value * CLEAVE_MAX_RANK;
 }
 
-/* Connects each dimension of the other results of a node with the same dimension of result 0. */
+/* Connects each dimension of the results after result 0 with a dimension of result 0: the dimension
+ * that the op's result maps give. Without result maps, both dimensions have the same index. */
 static void
 unite_results (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCall *call)
 {
@@ -53,9 +54,9 @@ unite_results (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCal
 }
 
 /* Connects each dimension of an operand with the dimension of result 0 to which the operand's
- * dimension map refers. Skips inputs of the graph, which have no axes. If a window is longer than
- * its stride, neighboring windows read the same elements. The function then records that the axis
- * has a halo. */
+ * dimension map refers. If a window is longer than its stride, neighboring windows read the same
+ * elements, and the function records a halo of the axis. Inputs of the graph have no axes: for an
+ * input, the function only records the halo. */
 static void
 unite_operand (CleaveFitSteps *steps,
                const CleaveFitNode *node,

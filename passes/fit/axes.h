@@ -13,8 +13,8 @@
  *     x [1, 255, 20, 20] -Reshape-> [1, 3, 85, 20, 20] -Transpose-> [1, 3, 20, 20, 85]
  *                rows^                         rows^                    ^rows
  *
- * A segment with several ends is cut along the same axis in all of them. A value may have two
- * dimensions on an axis: the scores of an attention have the tokens as rows and as columns.
+ * If a segment has several end nodes, the cuts of all end nodes lie on one axis. A value may have
+ * two dimensions on an axis: the scores of an attention have the tokens as rows and as columns.
  * Therefore, a cut names an axis and one of the value's dimensions on this axis.
  *
  * steps.c finds the axes once for each graph. candidates.c tries the cuts of each value that may

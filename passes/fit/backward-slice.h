@@ -4,9 +4,9 @@
 #include "../../lib/ir/graph-private.h"
 
 /* Finds short backward slices that compute a large value from small values, such as a 1x1
- * convolution to more channels and its activation. While a reader of the large value waits, the
- * small values need less memory. Therefore, rematerialize.c and rematerialize-idle.c recompute the
- * nodes of a backward slice, and move-nodes.c delays them. */
+ * convolution to more channels and its activation. Until a reader needs the large value, the small
+ * values take less memory than the large value. Therefore, rematerialize.c and rematerialize-idle.c
+ * recompute the nodes of a backward slice, and move-nodes.c delays them. */
 
 /* A rewrite keeps small values alive in place of a large value only if the large value has at least
  * this many times the bytes of the small values. A backward slice ends at values that are smaller

@@ -8,9 +8,9 @@
 #define MAX_WALKED 1000000
 #define MIN_SEGMENT 24
 
-/* A segment has at most this many strips or tiles, since each adds one piece of each node. With a
- * limit of 256 instead of 512, fits of 46 networks take 0.87 of the time. They then need the same
- * bytes in the geometric mean, but MobileNetV2 needs 1.8 % more bytes. */
+/* A segment has at most this many strips or tiles. Each strip or tile adds one piece of each node.
+ * With a limit of 256 instead of 512, fits of 46 networks take 0.87 of the time. The fits need the
+ * same bytes in the geometric mean, but the fit of MobileNetV2 needs 1.8 % more. */
 #define MAX_TILES 512
 
 /* The search tries tiles only in graphs of at most this many steps: finding tiles takes ten times
@@ -145,9 +145,9 @@ walk_cut (
 }
 
 /* Returns whether strips along cut `index` may need less memory than strips along cut 0. If the
- * axis of cut `index` has a halo, its strips carry lines to the next strip. On an axis that is not
- * longer than the axis of cut 0, these lines are at least as long, so the strips need no less
- * memory. */
+ * axis of cut `index` has a halo, each strip carries elements to the next strip. The longer the
+ * axis is, the fewer elements have the same index on the axis. Therefore, these strips need less
+ * memory only if the axis of cut `index` is longer than the axis of cut 0. */
 static gboolean
 may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, guint index)
 {
@@ -157,11 +157,11 @@ may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, gu
          find_extent (searcher, end, cuts[index]) > find_extent (searcher, end, cuts[0]);
 }
 
-/* Finds the candidates that end at a step: strips, and tiles. The strips lie along one axis of the
- * last node before the step; the function tries each axis. The tiles lie along a pair of axes. The
- * function tries the first two axes that cleave_fit_axes_list_cuts() lists, and each pair whose
- * second axis has a halo. The first axis of a pair is cut into strips, and the second axis cuts the
- * strips into tiles. */
+/* Appends to `found` the candidates whose `end` is the step `end`. Cuts the last node before this
+ * step into strips along each axis, and into tiles along pairs of axes. The first axis of a pair
+ * cuts the node into strips, and the second axis cuts the strips into tiles. The pairs are the
+ * first two axes that cleave_fit_axes_list_cuts() lists, and each pair whose second axis has a
+ * halo. */
 static void
 walk_end (const Searcher *searcher, guint end, GArray *found)
 {
@@ -185,8 +185,8 @@ walk_end (const Searcher *searcher, guint end, GArray *found)
 }
 
 /* If strips must have equal size, removes candidates with fewer than CLEAVE_FIT_MIN_EVEN_STRIPS
- * strips. Candidates whose pieces read different weights are an exception: their number of strips
- * does not matter, and they stay if `has_chunks` is TRUE. */
+ * strips. If the pieces of a candidate read different weights, the number of strips does not
+ * matter: the candidate stays if the option `has_chunks` is TRUE. */
 static void
 keep_even (GArray *found, const CleaveFitWatch *watch)
 {
@@ -313,8 +313,8 @@ compare_candidates (gconstpointer a, gconstpointer b)
   return (x->work > y->work) - (x->work < y->work);
 }
 
-/* Returns whether x dominates y, if x needs no more bytes than y: whether x also needs no more
- * bytes with an overlay, no more time and no more MACs. */
+/* Returns whether x dominates y: x needs no more bytes with an overlay, no more time and no more
+ * MACs. The caller passes only an x that needs no more bytes without an overlay than y. */
 static gboolean
 dominates (const CleaveFitCandidate *x, const CleaveFitCandidate *y)
 {

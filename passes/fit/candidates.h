@@ -9,8 +9,9 @@
  * Keeps the candidates that no other tiling of the same steps dominates. search.c finds the
  * candidates of each graph variant, and path.h combines them to plans. */
 
-/* The least number of strips of a segment with `is_even`, unless its pieces read different weights.
- * The strips are exported as a Loop, which needs at least three consecutive equal strips. */
+/* The least number of strips of a segment if the option `is_even` is set and all pieces read the
+ * same weights. The strips are exported as a Loop, which needs at least three consecutive equal
+ * strips. */
 #define CLEAVE_FIT_MIN_EVEN_STRIPS 6
 
 /* Reports progress: `part` is the fraction of the work that is done, from 0 to 1. */
@@ -20,8 +21,8 @@ typedef struct
 {
   gboolean is_even;    /* cut strips of equal size, except for the last one */
   gint64 max_bytes;    /* leave out segments that need at least this number of bytes; 0: no limit */
-  gint64 tile_bytes;   /* also cut strips into tiles, for segments that need fewer bytes than this;
-                        * 0: no tiles; ignored with is_even */
+  gint64 tile_bytes;   /* try tiles for segments that need fewer than this number of bytes; 0: no
+                          tiles; ignored with is_even */
   gboolean has_chunks; /* with is_even: allow segments whose pieces read different weights */
   guint n_threads; /* threads of the search; 0: chosen from the numbers of processors and steps */
   GCancellable *cancellable;
@@ -36,8 +37,8 @@ typedef struct
   guint *first; /* indexed by the `end` of a candidate: index of the first candidate with this end;
                    n_steps
                    + 2 entries */
-  /* indexed as `candidates`: bytes of the candidate with its overlay. The search for paths reads
-   * `least_bytes` of every candidate, but all fields of few candidates. */
+  /* indexed as `candidates`: bytes of the candidate with its overlay. These bytes are in a separate
+   * array, since the search for paths reads them for every candidate. */
   gint64 *least_bytes;
   gboolean is_even; /* strips have one size, except for the last strip */
   guint64 n_visits; /* number of visits to nodes, summed over all walks */

@@ -79,7 +79,8 @@ form_clear (Form *form)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Form, form_clear)
 
 /* Sets `missing` to the indices of the segments that do not become Loops. `split` is the split
- * graph, and `report` describes its pieces. */
+ * graph, and `report` describes its pieces. Returns FALSE and sets the error if the graph cannot be
+ * written as an ONNX file. */
 static gboolean
 list_missing (Form *form, const CleaveGraph *split, const CleaveSplitReport *report, GError **error)
 {
@@ -145,9 +146,10 @@ sort_missing (const Form *form, gboolean few_stay)
   return n;
 }
 
-/* Sets `kept` to the plan without the segments that do not become Loops. If `few_stay`, keeps
- * segments of few pieces. If a segment is left out, another one may no longer become a Loop.
- * Therefore, repeats the removal until no segment must be left out. */
+/* Sets `kept` to the plan without the segments that do not become Loops. If `few_stay` is TRUE,
+ * keeps segments of few pieces. After the removal of a segment, another segment may no longer
+ * become a Loop. Therefore, repeats the removal until no segment must be left out. Returns FALSE
+ * and sets the error on failure. */
 static gboolean
 keep_loops (
     Form *kept, const Form *all, const CleaveGraph *graph, gboolean few_stay, GError **error)
@@ -238,12 +240,13 @@ has_few (const CleaveFitPlan *plan)
   return FALSE;
 }
 
-/* Chooses the form in which to write a plan. If all segments become Loops, the form is the plan
- * itself. If not, the function chooses one of three forms:
+/* Sets `best` to the form in which to write a plan. Returns FALSE and sets the error on failure. If
+ * all segments become Loops, the form is the plan itself. If not, the function chooses one of three
+ * forms:
  *
  * - only the segments that become Loops: the default
- * - also the segments of few pieces: if that saves more than LOOP_BYTES
- * - all segments: if gains_by_pieces() says that enough memory is saved */
+ * - also the segments of few pieces: if the estimate is then smaller by more than LOOP_BYTES
+ * - all segments: if gains_by_pieces() returns TRUE */
 static gboolean
 find_form (Form *best, const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
 {
@@ -271,7 +274,8 @@ find_form (Form *best, const CleaveFitPlan *plan, const CleaveGraph *graph, GErr
 }
 
 /* Returns the plan in the form that find_form() chooses. If this form is estimated to save at most
- * LOOP_BYTES, returns a plan that splits no segment. */
+ * LOOP_BYTES, returns a plan that splits no segment. Sets the numbers of Loops and the estimated
+ * bytes in `loops`. Returns NULL and sets the error on failure. */
 static CleaveFitPlan *
 weigh (const Search *search, const CleaveFitPlan *plan, CleaveFitLoops *loops, GError **error)
 {
@@ -294,7 +298,8 @@ weigh (const Search *search, const CleaveFitPlan *plan, CleaveFitLoops *loops, G
   return g_steal_pointer (&best.plan);
 }
 
-/* Replaces the best plan of the search with this plan if the form of this plan is better. */
+/* Replaces the best plan of the search if the form that weigh() returns for `plan` is better.
+ * Returns FALSE and sets the error if the search was cancelled or weigh() fails. */
 static gboolean
 offer (Search *search, const CleaveFitPlan *plan, gint64 asked, GError **error)
 {
@@ -315,7 +320,8 @@ offer (Search *search, const CleaveFitPlan *plan, gint64 asked, GError **error)
   return TRUE;
 }
 
-/* Finds the best form of all plans on the frontier. */
+/* Sets the best plan of the search: compares the forms of all plans on the frontier. Returns FALSE
+ * and sets the error on failure. */
 static gboolean
 find_best (Search *search, gint64 asked, GError **error)
 {

@@ -150,8 +150,8 @@ find_least (Frontier *frontier)
       CleaveFitMeasurement *measured = frontier->measurements->pdata[i];
 
       if (measured->estimate.arena_bytes >= least)
-        /* the remaining plans have at least this lower bound, and placing buffers never makes an
-         * arena smaller: no remaining plan has a smaller arena */
+        /* the lower bounds of all remaining plans are at least `least`, and an arena is never
+         * smaller than its lower bound */
         break;
       least = MIN (least, cleave_fit_measurement_place (measured));
     }
@@ -191,8 +191,8 @@ make_plan (const Frontier *frontier, const CleaveFitMeasurement *measured)
  *
  * The search splits copies of the graph and measures the arena of their programs with `n_threads`
  * threads, from the unsplit graph down to the least memory. The search measures the same plans for
- * any limits, and the limits select from these plans. So a budget of the bytes of a plan of
- * [func@Cleave.FitPlan.new_frontier] finds this plan again, and a looser limit never gives a worse
+ * any limits, and the limits select from these plans. So a budget equal to the arena of a plan of
+ * [func@Cleave.FitPlan.new_frontier] gives this plan again. A looser limit never gives a worse
  * plan. The search also measures variants of the graph, in which values are split per reader or
  * recomputed, or nodes run earlier or later. This function does not change the graph: see
  * [method@Cleave.FitPlan.apply].

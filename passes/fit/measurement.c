@@ -43,8 +43,8 @@ check_end (const CleaveNode *node, guint dim, guint n_strips, GError **error)
                       node->name, n_strips);
 }
 
-/* Finds the nodes of a part in a graph. Returns NULL and sets the error if a node does not exist
- * or cannot be cut along the part's dimensions. */
+/* Finds the nodes of a segment of a plan (`part`) in a graph. Returns NULL and sets the error if a
+ * node does not exist or cannot be cut along the segment's dimensions. */
 static CleaveSegment *
 make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
 {
@@ -89,8 +89,8 @@ make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
   return segment;
 }
 
-/* Finds the nodes of all parts in a graph (CleaveSegment). Returns NULL and sets the error on
- * failure. */
+/* Finds the nodes of all segments of a plan (`parts`) in a graph. Returns an array of
+ * CleaveSegment, or NULL with the error set on failure. */
 static GPtrArray *
 make_segments (const GPtrArray *parts, CleaveGraph *graph, GError **error)
 {
@@ -115,8 +115,9 @@ cleave_fit_parts_check (const GPtrArray *parts, CleaveGraph *graph, GError **err
   return segments != NULL;
 }
 
-/* Splits a graph as cleave_fit_parts_apply() does, and records the part of each node in
- * `pieces`. */
+/* Splits a graph as cleave_fit_parts_apply() does, and records in `pieces` the segment of the plan
+ * (part) to which each node belongs. Returns FALSE and sets the error if the graph lacks nodes of a
+ * segment. */
 static gboolean
 apply (const GPtrArray *parts,
        CleaveGraph *graph,
@@ -148,7 +149,7 @@ apply (const GPtrArray *parts,
   cleave_segment_pieces_note (pieces, graph, CLEAVE_SHARED_PART);
   cleave_share_carried (graph);
   cleave_segment_pieces_note (pieces, graph, CLEAVE_SHARED_PART);
-  if (parts->len > 0) /* without parts, the graph has not changed and keeps its order */
+  if (parts->len > 0) /* without segments, the graph has not changed and keeps its order */
     cleave_segment_pieces_list (pieces, graph, ends);
   return TRUE;
 }
@@ -201,8 +202,8 @@ describe_peak (const CleaveMemoryTimeline *timeline)
   return g_string_free (list, FALSE);
 }
 
-/* Returns the part that a step belongs to, or CLEAVE_NO_PART. A step that several parts share
- * belongs to `before`, the part of the step before it. */
+/* Returns the index of the segment (part) to which a step belongs, or CLEAVE_NO_PART. If several
+ * segments share the step, returns `before`, the index of the segment of the previous step. */
 static guint
 find_part (const CleaveSegmentPieces *pieces,
            const CleaveGraph *graph,
@@ -219,7 +220,7 @@ find_part (const CleaveSegmentPieces *pieces,
 }
 
 /* Sets two peaks from the live bytes of each step: the peak of the plan without overlays
- * (`peak_without_overlays`), and the peak of each part of the plan (`part_bytes`). */
+ * (`peak_without_overlays`), and the peak of each segment of the plan (`part_bytes`). */
 static void
 measure_parts (CleaveFitMeasurement *measured,
                const CleaveGraph *graph,

@@ -8,11 +8,12 @@
 
 /* Measured plans. The search estimates plans (path.h) and then measures the promising ones. A
  * measurement splits a copy of the graph and plans its memory, as a program of the split graph
- * would. Half of the time of a measurement is spent on placing the buffers in the arena. Therefore,
- * cleave_fit_measurement_new() does not place the buffers of a plan for one thread. Until they are
- * placed, the bytes that are live at the peak are a lower bound of the arena. If another plan needs
- * no more bytes than this bound, nothing places the buffers at all. search.c chooses the paths to
- * measure, and frontier.c chooses among the measured plans. */
+ * would. Placing the buffers in the arena takes half of the time of a measurement. Therefore,
+ * cleave_fit_measurement_new() does not place the buffers of a plan for one thread. Before
+ * cleave_fit_measurement_place() places the buffers, the bytes that are live at the peak are a
+ * lower bound of the arena. If another plan needs no more bytes than this bound, frontier.c never
+ * places the buffers. search.c chooses the paths to measure, and frontier.c chooses among the
+ * measured plans. */
 
 /* A segment of a plan. The segment stores names of nodes, so copies of the graph can be split too.
  * Reference-counted. */
@@ -44,8 +45,8 @@ typedef struct
   /* CleaveArenaSpan: lifetimes of the buffers; NULL: the buffers were placed at once */
   GArray *spans;
   gboolean is_placed; /* the buffers are placed, so `arena_bytes` is exact */
-  /* The unplaced timeline is right if the arena has at most this many bytes. If the placed buffers
-   * take more bytes, the plan is measured again (cleave_memory_timeline_new_unplaced()). */
+  /* The measurement before placing is right if the arena has at most this many bytes. If the placed
+   * buffers take more bytes, cleave_fit_measurement_place() measures the plan again. */
   gint64 most_bytes;
   gint64 peak_without_overlays; /* largest number of live bytes, if no result overlaid a dying
                                    operand */
@@ -63,9 +64,9 @@ void cleave_fit_measurement_free (CleaveFitMeasurement *measured);
 GArray *cleave_fit_list_spans (const CleaveMemoryTimeline *timeline);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitMeasurement, cleave_fit_measurement_free)
 
-/* Splits a copy of the graph at the segments of `path`, and measures it for `n_threads` threads.
- * With one thread, the buffers are not placed yet. cleave_fit_measurement_place() places them
- * later, so `graph` must exist until then. */
+/* Splits a copy of the graph at the segments of `path`, and returns the measurement of this copy
+ * for `n_threads` threads. With one thread, does not place the buffers: `graph` must exist until
+ * cleave_fit_measurement_place() places them. */
 CleaveFitMeasurement *cleave_fit_measurement_new (const CleaveGraph *graph,
                                                   const CleaveFitCandidates *candidates,
                                                   const CleaveFitPath *path,
@@ -73,14 +74,14 @@ CleaveFitMeasurement *cleave_fit_measurement_new (const CleaveGraph *graph,
 /* Places the buffers of a plan, unless they are placed. `arena_bytes` is then exact, and not
  * smaller than before. Returns `arena_bytes`. */
 gint64 cleave_fit_measurement_place (CleaveFitMeasurement *measured);
-/* Splits a copy of the graph into `parts` (CleaveFitPart), and measures it. `whole` is indexed as
- * `parts`; TRUE: the part is not split. */
+/* Splits the segments `parts` (CleaveFitPart) in a copy of the graph, and returns the measurement
+ * of this copy. `whole` is indexed as `parts`; TRUE: the segment is not split. */
 CleaveFitMeasurement *cleave_fit_measurement_new_without (const CleaveGraph *graph,
                                                           const GPtrArray *parts,
                                                           const gboolean *whole,
                                                           guint n_threads);
-/* Fails unless a graph has the nodes of `parts`, and the end nodes of each part can be cut along
- * its dimensions. */
+/* Returns whether a graph has the nodes of the segments `parts`, and the end nodes of each segment
+ * can be cut along the segment's dimensions. If not, sets the error. */
 gboolean cleave_fit_parts_check (const GPtrArray *parts, CleaveGraph *graph, GError **error);
 /* Splits the graph into `parts`, whose nodes must be in the order of the graph's list of nodes.
  * Adds the pieces to `report` unless `report` is NULL. If the graph lacks nodes of a part, returns

@@ -183,8 +183,9 @@ add_named (GHashTable *nodes, const CleaveGraph *graph, const char *name)
     g_hash_table_add (nodes, node);
 }
 
-/* Lists the nodes to move. A copied node and its copy are both late. The copy runs right before its
- * own readers, such as a pooling. The original runs right before the other readers. */
+/* Adds the nodes to move to the sets `late` and `early` of `placing`. A copied node and its copy
+ * are both late. The copy runs right before its own readers, such as a pooling. The original runs
+ * right before the other readers. */
 static void
 list_moved (const GPtrArray *copies, const CleaveGraph *graph, const Placing *placing)
 {

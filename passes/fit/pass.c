@@ -28,7 +28,7 @@ find_text (GHashTable *texts, const char *name)
 }
 
 /* Reads a limit in percent and sets `fraction`. Leaves `fraction` unchanged if the limit is not
- * given. */
+ * given. Returns FALSE and sets the error if the text of the limit is not legal. */
 static gboolean
 parse_max_added (GHashTable *texts, const char *name, double *fraction, GError **error)
 {

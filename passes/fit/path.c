@@ -5,8 +5,8 @@
 /* A prefix is a plan for the steps before a step. The search keeps at most this many prefixes for
  * each step: the cheapest prefix, and more expensive prefixes. A more expensive prefix has fewer
  * live bytes at its end, which leaves more room for an overlay. With one prefix, the plan for
- * ResNet-50 needs 3.3 % more memory than with four. With two prefixes, the plan needs 0.3 % more.
- * With eight prefixes, the plan needs as much as with four. */
+ * ResNet-50 needs 3.3 % more memory than with four. With two prefixes, the plan needs 0.3 % more
+ * memory than with four. With eight prefixes, the plan needs the same memory as with four. */
 #define MAX_PREFIXES 4
 
 /* A prefix to a step: a sequence of segments and unsplit steps before the step. */
@@ -69,8 +69,8 @@ keep_cheaper (Prefixes *prefixes, const Prefix *prefix)
 
 /* Adds `next`, which extends the prefix `from` by a segment or step that ends at step `end` and
  * needs `next.last` bytes. `grown`: bytes by which an overlay enlarges a buffer that is live in the
- * last segment or step of `from`. Does nothing if `next`, or `from` with its enlarged buffer, needs
- * more than the query's `max_bytes`. */
+ * last segment or step of `from`. Does nothing if `next` needs more than `query->max_bytes` bytes.
+ * Also does nothing if `from` needs more than these bytes with its enlarged buffer. */
 static void
 append (Prefixes *to,
         const Prefix *from,

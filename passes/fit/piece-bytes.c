@@ -197,7 +197,7 @@ measure_pieces (const CleaveFitState *state,
   gboolean all, all_later, carries, carries_columns;
 
   count_common (&range[CLEAVE_FIT_MIDDLE], &range[CLEAVE_FIT_BEFORE], &all);
-  /* with any halo policy, pieces with equal ranges become one piece */
+  /* with any halo policy, strips with equal ranges share one piece, and carry its rows */
   carries = carries_rows ||
             (all && cleave_range_equal (&range[CLEAVE_FIT_MIDDLE], &range[CLEAVE_FIT_FIRST]));
   carries_columns =

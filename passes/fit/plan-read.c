@@ -2,7 +2,8 @@
 
 /* Reads the plan of a fit from data, and checks the plan.
  *
- * Each read_ function returns FALSE or NULL and sets the error if an entry is missing or wrong.
+ * Each read_ or check_ function returns FALSE or NULL and sets the error if an entry is missing or
+ * wrong.
  *
  * Over 400 lines: the reader of one format. */
 
@@ -292,8 +293,9 @@ check_order (const CleaveGraph *graph, guint *position, GError **error)
   return TRUE;
 }
 
-/* Checks the segments of a plan. Each has nodes and ends, the graph has all the nodes, and
- * `position` puts them into the order in which the plan lists them. */
+/* Checks the segments of a plan. Each segment must have nodes and ends, and the graph must have all
+ * nodes of the segments. By `position`, the nodes must run in the order in which the plan lists
+ * them. */
 static gboolean
 check_parts (const GPtrArray *parts, CleaveGraph *graph, const guint *position, GError **error)
 {
@@ -325,7 +327,8 @@ check_parts (const GPtrArray *parts, CleaveGraph *graph, const guint *position, 
   return TRUE;
 }
 
-/* Rewrites `graph`, and checks that the plan can split it, before the plan is measured. */
+/* Rewrites `graph`, and checks that the rewritten graph can be split into the segments `parts`.
+ * Returns FALSE and sets the error if the rewrite or a check fails. */
 static gboolean
 try (const CleaveFitRewrite *rewrite, const GPtrArray *parts, CleaveGraph *graph, GError **error)
 {

@@ -76,8 +76,9 @@ apply_to (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *repo
          cleave_fit_parts_apply (plan->parts, graph, report, error);
 }
 
-/* Applies a whole plan, or leaves the graph unchanged on error. A rewrite and the order of nodes
- * cannot be undone. Therefore, a copy of the graph is rewritten and checked first. */
+/* Applies a whole plan. If the plan does not fit the graph, returns FALSE, sets the error and
+ * leaves the graph unchanged. A rewrite and the order of nodes cannot be undone. Therefore, the
+ * function first rewrites and checks a copy of the graph. */
 static gboolean
 apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
 {
@@ -90,7 +91,7 @@ apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report,
          cleave_fit_parts_check (plan->parts, copy, error) && apply_to (plan, graph, report, error);
 }
 
-/* Returns a copy of a graph that counts inputs as the plan does. */
+/* Returns a copy of a graph, with `exclude_inputs` of the plan. */
 static CleaveGraph *
 copy_for (const CleaveFitPlan *plan, const CleaveGraph *graph)
 {
@@ -325,7 +326,8 @@ cleave_fit_plan_apply (const CleaveFitPlan *plan, CleaveGraph *graph, GError **e
 
   g_return_val_if_fail (plan != NULL && graph != NULL, NULL);
   were_excluded = graph->exclude_inputs;
-  graph->exclude_inputs = plan->exclude_inputs; /* the report counts inputs as the plan does */
+  /* the report counts the bytes of inputs only if the plan counts them */
+  graph->exclude_inputs = plan->exclude_inputs;
   report = apply_and_report (plan, graph, error);
   graph->exclude_inputs = were_excluded;
   if (report != NULL && plan->loops != NULL)

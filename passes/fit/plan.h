@@ -34,8 +34,8 @@ struct _CleaveFitPlan
   CleaveFitLoops *loops;   /* Loops and bytes in ONNX Runtime; NULL: the plan is for Cleave */
 };
 
-/* Makes a plan from a measurement and the rewrite of its graph variant. Copies the totals of the
- * unsplit graph from `before`. */
+/* Returns a plan made from a measurement and the rewrite of its graph variant. Copies the totals of
+ * the unsplit graph from `before`. */
 CleaveFitPlan *cleave_fit_plan_make (const CleaveFitMeasurement *measured,
                                      const CleaveFitRewrite *rewrite,
                                      const CleaveFitTotals *before,

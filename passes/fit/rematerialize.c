@@ -39,7 +39,7 @@ read_other (CleaveNode *reader, const CleaveNode *first, CleaveNode *second)
 }
 
 /* Adds a copy of a node to the graph, with the name `name`. Makes `readers` (CleaveNode) read the
- * copy. */
+ * copy, and returns the copy. */
 static CleaveNode *
 make_copy (CleaveGraph *graph, const CleaveNode *node, const char *name, const GPtrArray *readers)
 {
@@ -203,8 +203,8 @@ compare_pools (gconstpointer a, gconstpointer b, gpointer position)
   return compare_positions (&x->pool, &y->pool, position);
 }
 
-/* Lists poolings (Pooled) whose backward slices have at most `max_macs` MACs in total. Chooses the
- * poolings of the largest values first. */
+/* Returns poolings (Pooled) whose backward slices have at most `max_macs` MACs in total. Chooses
+ * the poolings of the largest values first. */
 static GPtrArray *
 list_pooled (const GPtrArray *order, gint64 min_bytes, double max_macs)
 {

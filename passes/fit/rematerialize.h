@@ -5,10 +5,10 @@
 
 /* Rematerialization: recomputes a large value for some of its readers. There are two kinds:
  *
- * - A value that an op without MACs computes from a small one, as Expand does. Each reader gets its
- *   own copy, so the value is live only while it is read.
- * - A value that a global pooling reads whole and other nodes read piece by piece. The nodes that
- *   compute it (its backward slice, see backward-slice.h) are copied for the pooling:
+ * - A value that an op without MACs, such as Expand, computes from a small value. Each reader gets
+ *   its own copy, and each copy is live only while its reader runs.
+ * - A value that a global pooling reads whole and other nodes read piece by piece. The pooling gets
+ *   copies of the nodes that compute the value (the backward slice, see backward-slice.h):
  *
  *                   ┌─ Pool ─ s                  a ─┬─ Conv' ─ Pool ─ s
  *         a ─ Conv ─┤         │          =>         │                 │

@@ -21,8 +21,8 @@ find_begin (gint64 extent, gint64 n, gint64 k)
   return k * (extent / n) + MIN (k, extent % n);
 }
 
-/* Returns the index of the chunk in the middle. Returns one of the larger chunks if there are two
- * or more of them. */
+/* Returns the index of the chunk in the middle of `n` chunks. If two or more chunks are larger than
+ * the other chunks, returns the index of one of these larger chunks. */
 static gint64
 find_middle (gint64 extent, gint64 n)
 {
@@ -284,9 +284,8 @@ subtract_carried (const CleaveFitState *state,
 /* Finds the range of result 0 that a node computes, for each sample: the required region without
  * the elements that pieces carry from earlier pieces.
  *
- * If all tiles of a strip need the same region, the first tile computes this region for all tiles,
- * with all values that only this region depends on. The sample CLEAVE_FIT_TILE is then the first
- * tile, so it has no tile on its left. */
+ * If all tiles of a strip need the same region, the first tile computes this region for all tiles.
+ * The sample CLEAVE_FIT_TILE is then the first tile, so it has no tile on its left. */
 static void
 find_made (const CleaveFitState *state,
            const CleaveFitNode *node,
@@ -354,9 +353,9 @@ require_operands (CleaveFitState *state,
     }
 }
 
-/* Estimates the elements of all `n` chunks of one dimension together. A chunk in the middle has
- * `middle` elements. A chunk at the border has less halo, and `border` elements. If there are two
- * chunks, the last chunk is treated as a chunk in the middle. */
+/* Returns an estimate of the elements of all `n` chunks of one dimension together. A chunk in the
+ * middle has `middle` elements. A chunk at the border has less halo, and `border` elements. If
+ * there are two chunks, the last chunk is treated as a chunk in the middle. */
 static double
 sum_pieces (double middle, double border, guint n)
 {
@@ -378,7 +377,7 @@ count_first_strip (const CleaveRange made[CLEAVE_FIT_N_SAMPLES], const CleaveSha
   return (double) cleave_range_count (&strip);
 }
 
-/* Estimates the elements of result 0 that all pieces together compute. */
+/* Returns an estimate of the elements of result 0 that all pieces together compute. */
 static double
 count_made (const CleaveFitState *state,
             const CleaveFitNode *node,
@@ -390,8 +389,8 @@ count_made (const CleaveFitState *state,
   if (walk->n_columns == 1 || cleave_fit_is_once (state, made))
     return sum_pieces ((double) cleave_range_count (&made[CLEAVE_FIT_MIDDLE]), first,
                        walk->n_strips);
-  if (cleave_fit_is_wide (state, node)) /* wide rows: only strips overlap, so tiles of one strip
-                                           compute no element twice */
+  if (cleave_fit_is_wide (state, node)) /* strips of a wide result overlap, but the tiles of one
+                                           strip do not: they compute no element twice */
     return sum_pieces ((double) cleave_range_count (&made[CLEAVE_FIT_MIDDLE]),
                        count_first_strip (made, &node->node->results[0].type.shape),
                        walk->n_strips);

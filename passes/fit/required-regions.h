@@ -19,9 +19,10 @@ typedef enum {
   CLEAVE_FIT_N_SAMPLES
 } CleaveFitSample;
 
-/* The number of samples of a walk without tiles: the samples before CLEAVE_FIT_LEFT. If tiles are
- * in bands, CLEAVE_FIT_LEFT is the first band, and CLEAVE_FIT_TILE is the band in the middle, each
- * with all its tiles. The other samples are strips of the band in the middle. */
+/* The number of samples of a walk without tiles: the samples before CLEAVE_FIT_LEFT. If each column
+ * of tiles is a band (`in_bands`), CLEAVE_FIT_LEFT is the first band with all its tiles.
+ * CLEAVE_FIT_TILE is the band in the middle with all its tiles, and the other samples are strips of
+ * this band. */
 #define CLEAVE_FIT_N_OF_STRIPS CLEAVE_FIT_LEFT
 
 /* The required region of a value, for each sample. */

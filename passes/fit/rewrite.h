@@ -17,7 +17,8 @@ typedef struct
 } CleaveFitRewrite;
 
 /* Rewrites a graph. Reorders the nodes into the order in which the search listed them; programs of
- * the graph then run them in this order. On error, the graph may be partly rewritten. */
+ * the graph then run them in this order. Returns FALSE and sets the error if a rewrite fails; the
+ * graph may then be partly rewritten. */
 gboolean cleave_fit_rewrite_apply (const CleaveFitRewrite *rewrite,
                                    CleaveGraph *graph,
                                    CleaveSplitReport *report,

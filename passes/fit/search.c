@@ -12,7 +12,7 @@ static const double limits[CLEAVE_FIT_N_LIMITS] = { 0, 0.03, 0.1, INFINITY };
  * of the smaller of the two values (-1: no overlay; 1: any overlay).
  *
  * The arena planner does not find every overlay, so a plan with more overlays may need more memory
- * than estimated. Without the second limit, fits of 13 networks need 0.6 % more bytes in the
+ * than estimated. Without the limit 1/12, fits of 13 networks need 0.6 % more bytes in the
  * geometric mean, and a line detector needs 8 % more. */
 static const double ahead[] = { -1, 1.0 / 12, 1 };
 
@@ -36,8 +36,8 @@ static const double ahead[] = { -1, 1.0 / 12, 1 };
 
 /* Before the search for tiles, the search finds the least bytes of a plan with strips alone and
  * without added MACs. The search for tiles leaves out segments that need at least TILE_MARGIN times
- * these bytes. If TILE_MARGIN is 1, a plan for 9,152 bytes in the tests takes 1.3 times as long
- * with inputs excluded as with inputs counted. */
+ * these bytes. If TILE_MARGIN is 1, a test fails: with inputs excluded, the search misses the
+ * fastest plan for 9,152 bytes, and finds a plan that takes 1.3 times the time. */
 #define TILE_MARGIN 1.25
 
 /* The price in ns of an added MAC when the search looks for the paths with the fewest MACs. The
@@ -225,7 +225,8 @@ find_next (const CleaveFitVariant *variant, double max_ahead, double max_macs, g
     return NULL;
   n_bytes = (gint64) ((1 + slack) * (double) least->n_bytes);
   cheapest = find_path (variant, max_ahead, FEW_MACS, MIN (n_bytes, max_bytes));
-  /* with overlays, the search keeps few prefixes, so more bytes may give a worse path or none */
+  /* if overlays are allowed, the search keeps few prefixes: a larger limit of bytes may then give a
+   * worse path or no path */
   return is_within (variant, cheapest, max_macs) ? g_steal_pointer (&cheapest)
                                                  : g_steal_pointer (&least);
 }

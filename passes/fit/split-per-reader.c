@@ -130,7 +130,7 @@ cut_init (Cut *cut, CleaveNode *node, gint64 min_bytes)
   return sort_spans (cut->spans);
 }
 
-/* Divides the whole value into at most MAX_PARTS ranges, none of which ends inside a part. */
+/* Returns at most MAX_PARTS ranges that divide the whole value. No range ends inside a part. */
 static GArray *
 list_ranges (const Cut *cut)
 {
@@ -283,7 +283,7 @@ plan_cut (CleaveGraph *graph, const Cut *cut, CleaveRoot *root)
   g_clear_pointer (&search.plain, g_hash_table_unref);
   root->constraint = NULL;
   for (guint i = 0; i < region->members->len;
-       i++) /* the region lives longer than the constraint on the stack */
+       i++) /* remove the pointers to `constraint`, which does not exist after this function */
     ((CleaveRegionNode *) region->members->pdata[i])->constraint = NULL;
   return region->members->len > 0 && search.computes &&
                  CLEAVE_FIT_MUCH_LARGER * count_outside (region) <= n_bytes
@@ -362,7 +362,7 @@ cut_in (CleaveGraph *graph, const Cut *cut, CleaveSplitReport *report)
   return TRUE;
 }
 
-/* Lists the names of all nodes, in order. The list has names, since cuts remove nodes. */
+/* Returns the names of all nodes, in order: names instead of nodes, since cuts remove nodes. */
 static GPtrArray *
 list_names (const CleaveGraph *graph)
 {

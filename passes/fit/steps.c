@@ -194,8 +194,8 @@ sort_buffers (CleaveFitSteps *steps, GArray *buffers, guint *of, guint n_values)
     }
 }
 
-/* Sets the bytes that are live in each step. Call this function before part_buffers(), after which
- * a shared buffer would count twice in the step that overwrites it. */
+/* Sets the bytes that are live in each step. Call this function before part_buffers(). After
+ * part_buffers(), a shared buffer would count twice in the step that overwrites an operand. */
 static void
 find_live (CleaveFitSteps *steps, const GArray *buffers)
 {

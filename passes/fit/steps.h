@@ -49,7 +49,7 @@ typedef struct
   guint buffer;     /* index of the buffer that stores the value; CLEAVE_FIT_NONE: the value is not
                        stored, since only nodes of the same step read it */
   gboolean is_part; /* the value lies in the buffer of a larger join */
-  gint last_read;   /* last step other than a join that reads the value; -1: none */
+  gint last_read;   /* last step that reads the value and is not a join; -1: none */
   gint64 element_size; /* size of one element in bytes */
   gint rows;        /* outermost dimension in memory; -1: the value is not dense, or not stored */
   gint64 row_bytes; /* bytes from one index of `rows` to the next */

@@ -11,9 +11,9 @@
 typedef enum {
   PER_READER,  /* split values per reader */
   IDLE,        /* recompute values for late readers */
-  IDLE_FREE,   /* as IDLE, without added MACs */
+  IDLE_FREE,   /* recompute values for late readers, without added MACs */
   COPIES,      /* recompute values for poolings */
-  COPIES_FREE, /* as COPIES, without added MACs */
+  COPIES_FREE, /* recompute values for poolings, without added MACs */
   STAGED,      /* give parts of joins buffers of their own */
   MOVED,       /* run nodes earlier or later */
   N_KINDS
@@ -179,8 +179,8 @@ new_variant (Kind kind,
 }
 
 /* Removes the plans that rewrite the graph, split nothing, and need as much memory as the unsplit
- * graph. Such a plan may seem to take slightly less time, since the estimate depends on the
- * order. */
+ * graph. Such a plan may seem to take slightly less time, since the estimate depends on the order
+ * of nodes. */
 static void
 drop_useless (GPtrArray *variants)
 {

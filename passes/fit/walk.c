@@ -282,9 +282,9 @@ count_room (const CleaveFitWalker *walker, guint begin, gint64 most, gint64 afte
   return cleave_fit_walker_is_border (walker, begin) ? most - after - before : 0;
 }
 
-/* Sets `room[s]`, for each step s from `least` to the end of a walk: if pieces take that many
- * bytes, no candidate begins at step s or earlier. The bytes of pieces never decrease while a walk
- * adds steps, so a walk stops where they reach `room`. */
+/* Sets `room[s]`, for each step s from `least` to the end of a walk: if pieces take at least
+ * `room[s]` bytes, no candidate begins at step s or earlier. The bytes of pieces never decrease
+ * while a walk adds steps, so a walk stops where they reach `room`. */
 static void
 find_room (CleaveFitWalker *walker, const CleaveFitWalk *walk, guint least)
 {

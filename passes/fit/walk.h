@@ -20,8 +20,8 @@
 typedef struct
 {
   gint64 operand, result; /* bytes of both values; `result` 0: no overlay */
-  gint64 shift; /* bytes from the begin of the result to the begin of the operand, by which strips
-                   read ahead */
+  gint64 shift; /* bytes that strips read ahead: from the begin of the result to the begin of the
+                   operand */
   guint last;   /* last step that reads the result */
 } CleaveFitOverlay;
 

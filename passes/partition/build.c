@@ -71,8 +71,8 @@ add_fixed (Builder *builder, CleaveNode *node)
     }
 }
 
-/* Adds the values that the nodes read and do not compute: inputs first, so that they get the names
- * of their values, then constants. */
+/* Adds inputs and constants for the values that the nodes read and do not compute. Adds the inputs
+ * before the constants, so that each input gets the name of its value. */
 static void
 add_operands (Builder *builder, const CleavePartitionContent *content)
 {

@@ -3,7 +3,8 @@
 
 #include "names.h"
 
-/* Builds the graph of one part of a partition, or of a submodel. parts.c and extract.c call it. */
+/* Builds the graph of one part of a partition, or of a submodel. parts.c and extract.c call
+ * cleave_partition_build(). */
 
 /* The contents of the graph to build. */
 typedef struct

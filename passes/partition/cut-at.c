@@ -4,9 +4,9 @@
  *
  *      x
  *      |
- *     conv      cut at "relu": the first part is what relu needs, { conv, relu }
+ *     conv      cut at "relu": the first part has the nodes for relu, { conv, relu }
  *    /    \
- *  relu  skip   the second part is the rest, { skip, add }; it reads conv and relu
+ *  relu  skip   the second part has all other nodes, { skip, add }, and reads conv and relu
  *    \    /
  *     add */
 

@@ -99,7 +99,7 @@ mark_needed (Request *request, CleaveResult *value)
 }
 
 /* Adds to `to` the outputs of the graph that depend on a given value. If no value is given, adds
- * all outputs. */
+ * all outputs. Returns FALSE and sets the error if there is no such output. */
 static gboolean
 find_outputs (Request *request, GError **error)
 {

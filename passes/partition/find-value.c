@@ -19,8 +19,8 @@ find_output (const CleaveGraph *graph, const char *name)
   return NULL;
 }
 
-/* Returns the value named `name` among the results of nodes after result 0, such as "split.r1",
- * which is result 1 of the node "split". Returns NULL if there is no such value. */
+/* Returns the value named `name` among all results of nodes except result 0. For example,
+ * "split.r1" is result 1 of the node "split". Returns NULL if there is no such value. */
 static CleaveResult *
 find_further (const CleaveGraph *graph, const char *name)
 {

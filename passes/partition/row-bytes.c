@@ -10,8 +10,9 @@
 #include "row-measure.h"
 #include "row-refine.h"
 
-/* One search for the furthest end of each part estimates single nodes at most this many times,
- * which takes about a second. If more estimates are needed, fewer positions are considered. */
+/* One search for the furthest end of each part makes at most this many estimates of single nodes,
+ * which take about a second. If a search needs more estimates, the row is cut at fewer
+ * positions. */
 #define MAX_ESTIMATES (1 << 24)
 
 /* A partition takes at most this many searches for a cut. After each search, the parts of its cut
@@ -129,7 +130,7 @@ find_reach (Search *search)
   step = measure_steps (search);
   if (step == CLEAVE_NEVER || n >= search->row->nodes->len)
     return step;
-  /* the nodes between two positions exceed the limit: make each node a position */
+  /* the nodes between two positions exceed the limit: allow a cut before each node */
   find_positions (search, search->row->nodes->len);
   estimate_reach (search, G_MAXUINT64);
   return measure_steps (search);

@@ -110,7 +110,7 @@ find_least_limit (const EvenCut *cut)
 
 /* Computes `next`, the least bytes of cuts into `k` + 1 parts, from `bytes`, the least bytes of
  * cuts into `k` parts. For each end of the last part, the time limit allows a window of positions
- * where this part may begin. The window moves forwards with the end. The queue has the positions in
+ * where this part may begin. The window moves forwards with the end. `queue` holds the positions in
  * the window that may still give the cheapest cut. */
 static void
 add_part (EvenCut *cut, guint k, double limit)
@@ -171,8 +171,8 @@ cleave_row_cut_into (const CleaveRow *row, guint n_parts)
   below = least = find_least_limit (&cut);
   limit = MAX_UNEVEN * least;
   n_bytes = find_cheapest (&cut, limit);
-  /* lower `limit` as long as the cheapest cut has no more than `n_bytes` bytes, by bisection
-   * between `least` and the first `limit`, to 1/64 of the interval */
+  /* find the lowest `limit` for which at most `n_bytes` bytes cross the cheapest cut: bisect the
+   * interval from `least` to the first `limit`, to 1/64 of its length */
   for (guint i = 0; i < 6; i++)
     {
       double middle = (below + limit) / 2;

@@ -18,6 +18,6 @@ GArray *cleave_row_cut_into (const CleaveRow *row, guint n_parts);
  * `reach`. */
 GArray *cleave_row_cut_within (const CleaveRow *row, const GArray *positions, const guint *reach);
 
-/* Makes a partition whose parts lie between the positions `ends`, a result of cleave_row_cut_into()
- * or cleave_row_cut_within(). */
+/* Returns a partition whose parts lie between the positions `ends`, a result of
+ * cleave_row_cut_into() or cleave_row_cut_within(). */
 CleavePartition *cleave_row_build (const CleaveRow *row, const GArray *ends);

@@ -32,8 +32,8 @@
  * position, too. */
 #define N_PASSES 2
 
-/* Fractions of the nodes of both parts that may move, in eighths. The largest fraction with which
- * both parts meet the limit is used. */
+/* How many nodes of each part may move, in eighths of the part's nodes. refine_cut() uses the
+ * largest of these fractions with which both parts meet the limit. */
 static const guint eighths[] = { 7, 4, 2, 1 };
 
 /* Two adjacent parts, with nodes [begin, middle) and [middle, end). Only the nodes [first, last)
@@ -324,8 +324,8 @@ meets_limit (Window *window, const gboolean *is_before, gboolean *forwards)
 }
 
 /* Cuts between the movable nodes where the fewest bytes cross. As long as a part exceeds the limit,
- * moves nodes to the other part. Returns whether a cut meets the limit and fewer bytes cross it
- * than the current cut. If not, changes nothing. */
+ * moves nodes to the other part. Returns TRUE if fewer bytes cross the new cut than the current
+ * cut, and both parts meet the limit. If not, changes nothing and returns FALSE. */
 static gboolean
 try_window (Window *window)
 {

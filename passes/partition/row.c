@@ -181,7 +181,7 @@ cleave_row_meter_begin (CleaveRowMeter *meter, guint position)
   meter->weight_bytes = meter->peak = meter->live = 0;
 }
 
-/* Adds the bytes of the constants that a constant expression depends on to the weights, each
+/* Adds to the weights the bytes of each constant that a constant expression depends on. Counts each
  * constant once. */
 static void
 add_weights (CleaveRowMeter *meter, const CleaveNode *node)
@@ -203,8 +203,9 @@ add_weights (CleaveRowMeter *meter, const CleaveNode *node)
     }
 }
 
-/* Counts the buffer of a value when the first node of the part uses it. A buffer that a node before
- * the part filled is an input of the part, and counts from the begin of the part. */
+/* Adds the buffer of a value to the live bytes, unless an earlier node of the part uses this
+ * buffer. If a node before the part filled the buffer, the buffer is an input of the part. An input
+ * is live from the begin of the part, so its bytes also raise `peak`. */
 static void
 add_value (CleaveRowMeter *meter, const CleaveResult *value)
 {

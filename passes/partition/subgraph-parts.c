@@ -15,10 +15,11 @@
  *        |
  *      Gemm
  *
- * A node has the level of its operands in the same subgraph, and one more than the level of
- * operands in other subgraphs. Therefore, each part reads only values of parts of lower levels, and
- * parts never wait for each other in a circle, even if bands exchange rows in both directions.
- * Constant expressions are copied to every part that reads them. */
+ * The level of a node is the smallest number that meets two rules. It is not less than the level of
+ * any operand in the same subgraph. It is more than the level of any operand in another subgraph.
+ * Therefore, each part reads only values of parts of lower levels, and parts never wait for each
+ * other in a circle, even if bands exchange rows in both directions. Constant expressions are
+ * copied to every part that reads them. */
 
 #include "../../lib/ir/graph-private.h"
 #include "../../lib/ir/subgraphs.h"
@@ -115,12 +116,12 @@ add_parts (CleavePartition *partition, const Finder *finder)
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Partitions a graph. Each parallel subgraph, as a drawing frames them, becomes one part, or a few
- * if other nodes must run in between. The nodes before, between and after the subgraphs become
- * parts as well. Each part is a graph. The inputs of a part are results of other parts or inputs of
- * the whole graph. The outputs of a part are values that other parts read, or outputs of the whole
- * graph. Values keep their names. The parts are in an order in which they can run. Parts share the
- * constants that they read. O(graph × log(graph)).
+ * Partitions a graph. Each parallel subgraph, which a drawing frames, becomes one part, or a few
+ * parts if other nodes must run in between. The nodes before, between and after the subgraphs
+ * become parts as well. Each part is a graph. The inputs of a part are results of other parts or
+ * inputs of the whole graph. The outputs of a part are values that other parts read, or outputs of
+ * the whole graph. Values keep their names. The parts are in an order in which they can run. Parts
+ * share the constants that they read. O(graph × log(graph)).
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

@@ -15,7 +15,8 @@ typedef struct
   double begin, size;
 } Place;
 
-/* A value is taken as cut if it has at most this fraction of the whole extent in some dimension. */
+/* find_band() treats a value as cut if the value has less than this fraction of the whole extent in
+ * some dimension. */
 #define MAX_PART 0.99
 
 typedef struct
@@ -47,7 +48,7 @@ find_scale (const CleaveDimMap *map)
 
 /* Returns the position in the operand, in elements, that corresponds to the begin of the result.
  * This position is the middle of the window of the first result element. If the map has blocks of
- * several result elements, it is the mean over the elements of the first block. */
+ * several result elements, the position is the mean over the elements of the first block. */
 static double
 find_shift (const CleaveDimMap *map)
 {

@@ -133,7 +133,7 @@ do_act (Builder *b, const CleaveAct *act)
 }
 
 /* Adds nodes for the acts that precede node number `rank_index` of the rank. `n_done` is the number
- * of acts so far. */
+ * of acts that have nodes already; the function increases it. */
 static void
 do_acts (Builder *b, const GArray *acts, guint *n_done, guint rank_index)
 {
@@ -168,8 +168,9 @@ add_inputs (Builder *b)
     }
 }
 
-/* Adds an input for the first token, with a name that no other input has. Each node that sends or
- * receives reads the token of the node before it, so that these nodes run in order. */
+/* Adds an input for the first token, with a name that no other input has. A token is a value
+ * without meaning. Each node that sends or receives computes a token, and reads the token of the
+ * previous such node. Therefore, these nodes run in order. */
 static void
 add_token (Builder *b)
 {

@@ -82,8 +82,8 @@ find_uses (Uses *uses)
     }
 }
 
-/* Returns the time that the sender gives a message before it waits for the end of the message, in
- * nanoseconds. */
+/* Returns a time in nanoseconds, from the begin of a message on. The sender waits for the end of
+ * the message only after this time. */
 static double
 find_flight (const CleaveMessage *message)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Copies joins to several ranks. A join takes no time: its parts are computed, or received, in its
- * memory. If only one rank made the join, this rank would send the whole join to the ranks that
- * read it, including the parts that it got from them. Therefore, each rank that reads the join and
- * has some of its parts makes the join itself. Only parts are sent, in both directions at once.
- * Views of a join are copied, too, unless a view has fewer bytes than the missing parts. */
+ * memory. If only one rank made the join, this rank would send the whole join to each rank that
+ * reads the join, even the parts that the reading rank has computed. Therefore, each rank that
+ * reads the join and has some of its parts makes the join itself. Only parts are sent, in both
+ * directions at once. Views of a join are copied, too, unless a view has fewer bytes than the
+ * missing parts. */
 
 #include "joins.h"
 
@@ -107,8 +108,8 @@ find_made (Broadcast *s, guint rank)
 }
 
 /* Finds the joins and views that `rank` makes although they are placed on other ranks, and adds
- * them to `copies`. find_made() visits nodes before their operands, so its first call does not know
- * yet which viewed values the rank makes. Therefore, this function calls it twice. */
+ * them to `copies`. find_made() visits nodes before their operands: the first call does not know
+ * yet which viewed values the rank makes. Therefore, this function calls find_made() twice. */
 static void
 find_copies_on_rank (Broadcast *s, guint rank, GHashTable *copies)
 {
@@ -145,8 +146,8 @@ find_copies (const CleaveGraph *graph, const GPtrArray *order, guint n_ranks, co
   return copies;
 }
 
-/* Returns the node that makes the result of `node` on a rank: the copy on that rank, or the only
- * node. */
+/* Returns the node that makes the result of `node` on a rank: the copy on that rank, or the node in
+ * `nodes` if there is no copy. */
 static CleaveNode *
 find_node (GHashTable *copies, CleaveNode **nodes, const CleaveNode *node, guint rank)
 {

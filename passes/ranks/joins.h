@@ -4,8 +4,8 @@
 #include "../../lib/ir/graph-private.h"
 
 /* Copies joins and views to several ranks. Each rank joins the parts that it has and the parts that
- * it receives. This sends less than if one rank joined all parts and sent the join. placement.c
- * makes the copies before it lists the messages. */
+ * it receives. The ranks then send fewer bytes than if one rank joined all parts and sent the join.
+ * placement.c makes the copies before it lists the messages. */
 
 /* A graph in which each join or view has a copy on every rank where the copy saves bytes sent. */
 typedef struct

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* List scheduling: places nodes in the order of their longest path to the end, each on the rank
- * that finishes the node first. In a slow network, this rule never sends a value, even if later
- * nodes would gain. So placements are also made for faster networks. A simulation chooses one. */
+ * that finishes the node first. In a slow network, this rule sends no value, even if later nodes
+ * would end earlier. So place.c also places for faster networks, and simulates all placements. */
 
 #include "../../lib/ir/hash.h"
 #include "../../lib/memory/ordering.h"
@@ -101,7 +101,7 @@ find_begin (Placing *p, const CleaveNode *node, guint rank, gboolean commit)
   return begin;
 }
 
-/* Returns whether a node is a view. It runs on the rank of its operand: only the part is sent. */
+/* Returns whether a node is a view. A view runs on its operand's rank, to send only the view. */
 static gboolean
 follows_operand (const CleaveNode *node)
 {

@@ -83,8 +83,8 @@ find_messages (CleavePlacement *p, const GPtrArray *order)
     }
 }
 
-/* Makes a placement of the graph `given`. `joins` is the copy of that graph with more joins. Takes
- * ownership of `rank` and of the fields of `joins`. */
+/* Returns a new placement of the graph `given`. `joins` is the copy of that graph with more joins.
+ * Takes ownership of `rank` and of the fields of `joins`. */
 static CleavePlacement *
 make (CleaveGraph *given, guint n_ranks, guint *rank, const CleaveRankJoins *joins)
 {

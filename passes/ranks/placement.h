@@ -43,23 +43,24 @@ cleave_network_is_possible (const CleaveNetwork *network)
          network->latency <= CLEAVE_MAX_LATENCY;
 }
 
-/* Makes a placement. Takes ownership of `rank`, which is indexed by node id, and sets the rank of
- * inputs to 0. `order` must be topological. */
+/* Returns a new placement. Takes ownership of `rank`, which is indexed by node id, and sets the
+ * rank of inputs to 0. `order` must be topological. */
 CleavePlacement *
 cleave_placement_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
 /* Returns a copy of a placement with the nodes of its graph in another order. */
 CleavePlacement *cleave_placement_copy (const CleavePlacement *p, const GPtrArray *order);
-/* Builds the graph of a rank as cleave_placement_build() does. If the graph never runs, `transport`
- * needs no functions. */
+/* Builds and returns the graph of a rank, as cleave_placement_build() does. If the graph never
+ * runs, `transport` needs no functions. */
 CleaveGraph *
 cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTransport *transport);
-/* Builds the graph of a rank as if the rank never waited: values from other ranks become available
- * when they are read, and nothing is sent. Fills `origins`, which maps each node to its node in the
- * placement's graph. The graph cannot run. */
+/* Builds and returns the graph of a rank as if the rank never waited: values from other ranks
+ * become available when they are read, and nothing is sent. Fills `origins`, which maps each node
+ * to its node in the placement's graph. The graph cannot run. */
 CleaveGraph *
 cleave_ranks_build_alone (const CleavePlacement *placement, guint rank, GHashTable *origins);
-/* Returns whether two placements have the same number of nodes and the same messages. This is so if
- * they place equal splits of one graph in the same way. */
+/* Returns whether two placements have the same number of nodes and the same messages. Two
+ * placements of equal splits of one graph have the same messages if they place the nodes in the
+ * same way. */
 gboolean cleave_placement_is_alike (const CleavePlacement *a, const CleavePlacement *b);
 /* Returns the index of the message that brings a value to rank `to`, which must not be the rank
  * that computes the value. */

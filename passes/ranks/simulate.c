@@ -47,7 +47,9 @@ find_key (const CleaveSimulation *s, const CleaveNode *node, guint position)
   return s->goes_first[node->id] ? -G_MAXDOUBLE : -s->priority[node->id];
 }
 
-/* Takes the next node of a rank from the nodes that are ready at time `begin`. */
+/* Returns the next node of a rank, which begins at time `begin`. If the rank keeps the order of the
+ * placement, returns the rank's first unfinished node in that order. If not, removes and returns
+ * the ready node with the highest priority from the heap `able`. */
 static const CleaveNode *
 take_node (CleaveSimulation *s, guint rank, double begin)
 {

@@ -39,7 +39,7 @@ void cleave_rank_times_init_by (CleaveRankTimes *times,
 void cleave_rank_times_clear (CleaveRankTimes *times);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankTimes, cleave_rank_times_clear)
 
-/* Makes a placement as cleave_placement_make() does, with the nodes sorted by their begin in a
+/* Returns a placement as cleave_placement_make() does, with the nodes sorted by their begin in a
  * simulation. `order` should be an order that needs little memory. */
 CleavePlacement *
 cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
@@ -48,10 +48,11 @@ cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, gu
  * the most memory. */
 CleavePlacement *
 cleave_ranks_sort_for_memory (CleavePlacement *p, const CleaveNetwork *network, guint n_in_flight);
-/* Estimates the memory that cleave_ranks_sort_for_memory() would reach, in bytes, from fewer
- * orders. Sets `*time` to the time of a run in seconds. */
+/* Returns an estimate in bytes of the memory that cleave_ranks_sort_for_memory() would reach. Tries
+ * fewer orders than cleave_ranks_sort_for_memory(). Sets `*time` to the time of a run in
+ * seconds. */
 gint64 cleave_ranks_predict_memory (CleavePlacement *p, const CleaveNetwork *network, double *time);
-/* Makes a placement as cleave_placement_new() does, but does not search for an order that needs
+/* Returns a placement as cleave_placement_new() does, but does not search for an order that needs
  * little memory. That search takes most of the time of cleave_placement_new(). */
 CleavePlacement *
 cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **error);

@@ -114,8 +114,8 @@ cleave_ranks_find_thread (const CleaveNetwork *network, const double *free_at, g
   return best;
 }
 
-/* Sends `n_bytes` bytes. The link sends one value after the other. A value arrives one latency
- * after its last byte left. */
+/* Sends `n_bytes` bytes, and returns the time of their arrival. The link sends one value after the
+ * other. A value arrives one latency after its last byte left. */
 double
 cleave_simulation_send (CleaveSimulation *s, guint rank, gint64 n_bytes, double begin)
 {

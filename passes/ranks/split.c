@@ -12,13 +12,15 @@
  * since pieces take some time that the cost model leaves out. */
 #define MAX_TIME 0.95
 
-/* Variants that reduce the memory of the rank that needs the most. Ratios: the weights of a node
- * are cut if the weights are this many times as large as the node's other operands. Strictnesses:
- * strips must fit into the cache limit divided by this number.
+/* Variants that reduce the memory of the rank that needs the most memory.
  *
- * By the estimate, the larger of two ranks takes 0.51 of the memory of one process for VGG-16's
- * convolutions with these ratios, 0.55 with ratio 2 alone, and 0.92 without ratios. For a text
- * detector at 640 x 640, the larger rank takes 0.65 with these strictnesses and 0.75 without. */
+ * - `ratios`: the weights of a node are cut if the weights are this many times as large as the
+ *   node's other operands.
+ * - `strictnesses`: strips must fit into the cache limit divided by this number.
+ *
+ * Estimates for the larger of two ranks, as fractions of the memory of one process: VGG-16's
+ * convolutions take 0.51 with these ratios, 0.55 with ratio 2 alone, and 0.92 without ratios. A
+ * text detector at 640 x 640 takes 0.65 with these strictnesses, and 0.75 without strictnesses. */
 static const double ratios[] = { 2, 0.5, 0.2 };
 static const double strictnesses[] = { 1.3, 2 };
 
@@ -63,7 +65,7 @@ find_network (const CleaveThreads *threads, const CleaveNetwork *network)
 }
 
 /* Splits a copy of the graph and places it. Leaves `trial->placement` NULL if an earlier trial with
- * the same number of threads gave the same graph. */
+ * the same number of threads gave the same graph. Returns FALSE and sets the error on failure. */
 static gboolean
 try_threads (const Trials *trials, const CleaveThreads *threads, Trial *trial, GError **error)
 {
@@ -107,8 +109,8 @@ replace (Trial *best, Trial *trial)
   *trial = old;
 }
 
-/* Chooses the number of ranks that gives the shortest run. Tries 1, 2, 4 and so on, and all
- * ranks. */
+/* Sets `best` to the trial with the number of ranks that gives the shortest run. Tries 1, 2, 4 and
+ * so on, and all ranks. Returns FALSE and sets the error on failure. */
 static gboolean
 choose_n_ranks (const Trials *trials, Trial *best, GError **error)
 {
@@ -130,7 +132,7 @@ choose_n_ranks (const Trials *trials, Trial *best, GError **error)
 
 /* Splits and places a copy of the graph with the parameters `threads`. If this trial has a smaller
  * product of time and memory than `*best`, and its time is at most `most` seconds, replaces `*best`
- * by the trial. */
+ * by the trial. Returns FALSE and sets the error on failure. */
 static gboolean
 replace_if_better (
     const Trials *trials, const CleaveThreads *threads, double most, Trial *best, GError **error)

@@ -102,7 +102,7 @@ end_at (Reducer *reducer, guint index)
 }
 
 /* Ends the graph as early as possible. First tries to remove many nodes at once, then half as many,
- * and so on down to one node. */
+ * and so on down to one node. Returns whether the graph became shorter. */
 static gboolean
 shorten_end (Reducer *reducer)
 {
@@ -227,7 +227,8 @@ next_extent (const CleaveGraph *graph, gint64 below)
   return found;
 }
 
-/* Makes all dimensions of one extent shorter at the same time, since they may have to be equal. */
+/* Makes all dimensions of one extent shorter at the same time, since these dimensions may have to
+ * be equal. Returns whether a dimension became shorter. */
 static gboolean
 shorten_extents (Reducer *reducer)
 {
@@ -269,9 +270,9 @@ count_attributes (const CleaveGraph *graph)
   return n;
 }
 
-/* Resets an attribute to its default. Leaves the attribute if the new graph would have as many
- * attributes as before: some ops replace a default by an equal explicit value when the node is
- * added. */
+/* Resets an attribute to its default. Returns whether the attribute has changed. Leaves the
+ * attribute if the new graph would have as many attributes as before: some ops replace a default by
+ * an equal explicit value when the node is added. */
 static gboolean
 drop_attribute (Reducer *reducer, const CleaveNode *node, const CleaveAttr *attr)
 {

@@ -4,8 +4,8 @@
 #include "../../lib/ir/graph-private.h"
 
 /* The pieces of the segments that a plan cuts. fit/measurement.c cuts one segment after the other,
- * and records the pieces of each. At the end, it lists all pieces strip by strip, in the order in
- * which a program should run them. */
+ * and records the pieces of each segment. At the end, fit/measurement.c lists all pieces strip by
+ * strip, in the order in which a program should run them. */
 
 /* Marks a node that belongs to no part (segment). */
 #define CLEAVE_NO_PART G_MAXUINT

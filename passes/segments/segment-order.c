@@ -100,8 +100,8 @@ list_users (const Reach *reach)
   return users;
 }
 
-/* Sorts the nodes by Kahn's algorithm. Among the nodes that are ready, the node with the smallest
- * id, which was added to the graph first, comes first. */
+/* Returns the nodes, sorted by Kahn's algorithm. Among the nodes that are ready, the node with the
+ * smallest id, which was added to the graph first, comes first. */
 static GPtrArray *
 sort (const Reach *reach)
 {

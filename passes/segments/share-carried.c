@@ -7,7 +7,7 @@
 #include "../views/strided-range.h"
 
 /* Skip values with more readers than MAX_READERS, so that the time of the pass is linear in the
- * size of the graph. Do not cut Slices if that would multiply their number by more than
+ * size of the graph. Do not cut Slices if the number of Slices would grow by more than the factor
  * MAX_MORE. */
 #define MAX_READERS 32
 #define MAX_MORE 2
@@ -66,8 +66,8 @@ find_carried (const Sharing *sharing, const CleaveResult *value)
   return carried;
 }
 
-/* Cuts the disjoint ranges `atoms` so that each of them lies completely inside or outside of `box`.
- * Adds the parts of `box` that no range in `atoms` covers. */
+/* Returns the disjoint ranges `atoms`, cut so that each range lies completely inside or outside of
+ * `box`. Adds the parts of `box` that no range in `atoms` covers. */
 static GArray *
 refine (const GArray *atoms, const CleaveRange *box)
 {

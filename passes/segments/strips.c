@@ -87,8 +87,8 @@ count_strips_of_band (const CleaveSegment *segment)
   return segment->n_strips / segment->n_bands;
 }
 
-/* Plans the strips and applies the plan. `order` lists the nodes that the strips may reach; NULL:
- * all nodes of the graph. */
+/* Plans the strips, applies the plan, and returns the region. `order` lists the nodes that the
+ * strips may reach; NULL: all nodes of the graph. */
 static CleaveRegion *
 cut (CleaveGraph *graph,
      const CleaveSegment *segment,
@@ -208,8 +208,8 @@ typedef struct
   double time;
 } Outcome;
 
-/* Cuts a copy of the segment and measures it. If the cut adds more than `max_time` ns, does not
- * compute the peak, which is then G_MAXINT64. */
+/* Cuts a copy of the segment into strips, and returns the cost of the strips. If the cut adds more
+ * than `max_time` ns, does not compute the peak, which is then G_MAXINT64. */
 static Outcome
 try_strips (const SegmentGraph *alone, const CleaveSegment *segment, double max_time)
 {
@@ -278,7 +278,8 @@ typedef struct
   gint64 peak;
 } Choice;
 
-/* Tries a band for each thread, with exchanged halos. The bands run at the same time. */
+/* Returns the cost of a band for each thread, with exchanged halos. The bands run at the same time.
+ * The peak is G_MAXINT64 if the strips do not form bands of equal size. */
 static Outcome
 try_exchange (const SegmentGraph *alone,
               const CleaveSegment *segment,
@@ -354,20 +355,20 @@ are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gi
 /* Numbers of strips of a band that the search tries. */
 static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
 
-/* Predicts the peak with the largest number of strips: the bytes that are not fixed shrink in
- * proportion to the number of strips. The search stops if the prediction is no better than the best
- * choice so far; this saves 4 % of the instructions over 37 models. Halos and uneven rows are a
- * large part of the bytes of few strips, and shrink less than in proportion. Therefore, the
- * prediction does not end the search too early. */
+/* Returns a prediction of the peak with the largest number of strips: the bytes that are not fixed
+ * shrink in proportion to the number of strips. The search stops if the prediction is no better
+ * than the best choice so far; this saves 4 % of the instructions over 37 models. Halos and uneven
+ * rows are a large part of the bytes of few strips, and shrink less than in proportion. Therefore,
+ * the prediction does not end the search too early. */
 static gint64
 find_least (gint64 fixed, gint64 peak, guint n_strips)
 {
   return fixed + (peak - fixed) * n_strips / per_band[G_N_ELEMENTS (per_band) - 1];
 }
 
-/* Chooses the fewest strips that reduce the segment to at most `limit` bytes. If no number of
- * strips does, chooses the strips that need the fewest bytes. Each thread has one strip in
- * flight. */
+/* Sets `best` to the fewest strips that reduce the segment to at most `limit` bytes. If no number
+ * of strips meets the limit, sets `best` to the strips that need the fewest bytes. In the estimate,
+ * each thread computes one strip at a time. */
 static void
 choose_strips (const SegmentGraph *alone,
                CleaveSegment *segment,

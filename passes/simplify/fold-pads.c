@@ -19,8 +19,8 @@
  * becomes +0.  This rewrite can turn such a +0 into -0; no other bit changes.  No pipeline of the
  * library has this pass.
  *
- * Before: a valid graph.  After: no Conv with constant, finite weights reads a Pad of zeros that is
- * smaller than its window. */
+ * Before: a valid graph. After: no Conv with constant, finite weights reads a Pad of zeros whose
+ * pads are smaller than the Conv's window. */
 
 static gboolean
 are_finite (const CleaveResult *weights)

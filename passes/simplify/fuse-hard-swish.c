@@ -14,7 +14,8 @@
  * With alpha 1/6 and beta 1/2, HardSwish computes the same bits in 32-bit floats.  Other element
  * types would be rounded between the two nodes.
  *
- * Before: a valid graph.  After: no such pair is left whose HardSigmoid has no other reader. */
+ * Before: a valid graph. After: in each such pair that is left, another node reads the
+ * HardSigmoid. */
 
 static gboolean
 visit (CleaveNode *node)

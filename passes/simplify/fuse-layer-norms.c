@@ -21,8 +21,8 @@
  * LayerNormalization computes its means in double and rounds once; the chain rounds after each
  * node.  The last bits differ, so no pipeline of the library has this pass.
  *
- * Before: a valid graph.  After: no such chain over the last dimensions is left whose inner values
- * have no other reader. */
+ * Before: a valid graph. After: such a chain over the last dimensions is left only if a node
+ * outside the chain reads an inner value of the chain. */
 
 /* Gets the number in a float constant of one element. Returns FALSE if the value is anything
  * else. */
@@ -117,8 +117,9 @@ find_normalized (const CleaveNode *div, CleaveLayerNormAttrs *attrs)
   return axis >= 0 && find_axis (var) == axis ? sub->operands[0].result : NULL;
 }
 
-/* Returns the other operand of a node that reads `value`. Returns NULL if that operand has more
- * dimensions than the dimensions of `value` from `axis` on. */
+/* Returns the operand of a node that is not `value`, such as a scale. Returns NULL if this operand
+ * has more dimensions than `value` has from dimension `axis` on, or if the node changes the shape
+ * of `value`. */
 static CleaveResult *
 find_parameter (const CleaveNode *node, const CleaveResult *value, gint64 axis)
 {

@@ -22,9 +22,9 @@
  * The fused op sums integers and rounds once; floats are rounded after each product.  A result next
  * to a tie may differ by one, so no pipeline of the library has this pass.
  *
- * Before: a valid graph.  After: no such product of bytes with constant scales is left whose inner
- * values have no other reader.  A Relu or Clip is dropped if the range of the byte has the same
- * bounds. */
+ * Before: a valid graph. After: such a product of bytes with constant scales is left only if
+ * another node reads an inner value. The pass drops a Relu or Clip if the range of the byte has the
+ * same bounds. */
 
 enum { X, SCALE, ZERO }; /* operand indices of QuantizeLinear and DequantizeLinear */
 enum { W = 1, BIAS };    /* operand indices of Conv and MatMul */
@@ -94,9 +94,9 @@ is_byte (CleaveElement element)
   return element == CLEAVE_INT8 || element == CLEAVE_UINT8;
 }
 
-/* Returns the DequantizeLinear that computes an operand from bytes with a constant scale. The scale
- * may be one for all elements or, unless `axis` is -1, one for each index of dimension `axis`.
- * Returns NULL if there is none. */
+/* Returns the DequantizeLinear that computes an operand from bytes. Its scales must be constant:
+ * one scale for all elements, or one for each index of dimension `axis`. `axis` -1: only one scale
+ * is allowed. Returns NULL if there is no such node. */
 static const CleaveNode *
 find_bytes (const CleaveNode *node, guint operand, gint64 axis)
 {
@@ -116,8 +116,8 @@ find_bytes (const CleaveNode *node, guint operand, gint64 axis)
              : NULL;
 }
 
-/* Returns whether the Relu or Clip `bound` changes nothing, since the range of the quantized byte
- * has the same bounds. */
+/* Returns whether the Relu or Clip `bound` changes nothing: `quantize` clamps to a byte, and the
+ * range of this byte lies within the bounds of `bound`. */
 static gboolean
 is_kept_by_range (const CleaveNode *bound, const CleaveNode *quantize)
 {
@@ -140,9 +140,9 @@ is_kept_by_range (const CleaveNode *bound, const CleaveNode *quantize)
          rint (highest / get (&scale, 0)) + at >= least + 255;
 }
 
-/* Returns the Conv or MatMul whose result is quantized, perhaps after a Relu or Clip that the range
- * of the byte makes superfluous. Returns NULL if there is none, or if its result has other
- * readers. */
+/* Returns the Conv or MatMul whose result `quantize` quantizes. A Relu or Clip may stand between
+ * both nodes if is_kept_by_range() returns TRUE for this node. Returns NULL if there is no such
+ * node, or if its result has other readers. */
 static const CleaveNode *
 find_product (const CleaveNode *quantize)
 {
@@ -216,7 +216,8 @@ make_bias (const CleaveNode *conv, const CleaveNode *x, const CleaveNode *w, Cle
   return TRUE;
 }
 
-/* Returns the zero point of a node. If the node has none, adds a constant 0. */
+/* Returns the zero point of a node. If the node has no zero point, adds and returns a constant
+ * 0. */
 static CleaveResult *
 find_zero (const CleaveNode *node, CleaveElement element)
 {

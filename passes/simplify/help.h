@@ -14,8 +14,9 @@ gboolean cleave_node_is_elementwise (const CleaveNode *node);
 /* Returns whether the node's attributes name dimensions of its operand, such as an axis or a
  * layout. */
 gboolean cleave_node_has_axes (const CleaveNode *node);
-/* Infers the types of the first `n_results` results as if operand `index` had the type `with`;
- * NULL: its own type. Returns FALSE if the node would not be legal. */
+/* Sets `results` to the types of the first `n_results` results, as if operand `index` had the type
+ * `with`. `with` NULL: the operand has its own type. Returns FALSE if the node would not be
+ * legal. */
 gboolean cleave_node_infer_with (const CleaveNode *node,
                                  guint index,
                                  const CleaveTensorType *with,

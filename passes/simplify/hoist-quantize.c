@@ -23,8 +23,8 @@
  * the QuantizeLinear would process more elements, so it moves there only if it cancels.  A MaxPool
  * selects the same element, since quantization is monotonic.
  *
- * Before: a valid graph.  After: no pair that would cancel is left with only such nodes between, if
- * these nodes have no other readers. */
+ * Before: a valid graph. After: a pair that would cancel is left only if another kind of node
+ * stands between the pair, or if a node between the pair has other readers. */
 
 enum { X, SCALE, ZERO };
 

@@ -19,8 +19,8 @@
  *
  * A convolution is different: a product with a zero turns a sum of -0 into +0.  See fold-pads.
  *
- * Before: a valid graph.  After: no pooling reads such a Pad that is smaller than its window, and
- * no Pad reads a Pad with the same value. */
+ * Before: a valid graph. After: no pooling reads such a Pad whose pads are smaller than the window
+ * of the pooling. No Pad reads a Pad with the same value. */
 
 static gboolean
 merge_two (CleaveNode *node)

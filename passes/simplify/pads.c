@@ -26,8 +26,8 @@ cleave_window_find_pad (const CleaveNode *node, CleaveLayout layout)
   return pads ? pad : NULL; /* a Pad that adds nothing is left to fold-views */
 }
 
-/* Refuses pads that are as long as a window. A window inside the padding is legal in Cleave, but
- * not in every runtime. */
+/* Returns FALSE if a pad would be as long as the window. Such a window could lie completely in the
+ * padding, which is legal in Cleave, but not in every runtime. */
 gboolean
 cleave_window_take_pad (CleaveNode *node,
                         const CleaveNode *pad,

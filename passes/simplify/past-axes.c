@@ -2,7 +2,8 @@
 
 #include "past-axes.h"
 
-/* Replaces each dimension that the attributes name by the same dimension before the Transpose. */
+/* Replaces each dimension d that the attributes name by `perm->v[d]`, the dimension of the
+ * Transpose's operand that becomes d. */
 static void
 permute_axes (const CleaveOp *op, gpointer attrs, const CleaveInts *perm)
 {
@@ -39,11 +40,12 @@ cleave_past_axes_may_be (const CleaveNode *node)
          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
-/* Finds the permutation of a Transpose after it moves from the operand of a node to the node's
- * result. Before the Transpose, the node then has a new result; dimension `of_result[d]` of the new
- * result becomes dimension d of the Transpose's result. If operand and result have the same number
- * of dimensions, the permutation stays. If the numbers differ, the permutation follows from the
- * operand's dimensions that the result keeps. Returns FALSE if there is no such permutation. */
+/* Sets `of_result` to the permutation of a Transpose that moves from the operand of a node to the
+ * node's result. After the move, the Transpose reads a new result of the node: dimension
+ * `of_result[d]` of the new result becomes dimension d of the Transpose's result. If operand and
+ * result have the same number of dimensions, the permutation stays. If the numbers differ, the
+ * permutation follows from the operand's dimensions that the result keeps. Returns FALSE if there
+ * is no such permutation. */
 static gboolean
 find_perm (const CleaveCall *behind,
            const CleaveDimMap *map,

@@ -14,18 +14,18 @@
  *     |                        |
  *                        Transpose back
  *
- * A Transpose moves below an element-wise node or a Concat if it then meets another Transpose, or
- * if fewer Transposes are left.  All operands of the node must have the same Transpose or be
- * constants, which are transposed back.  A Transpose also moves below a Softmax and other nodes
- * along an axis, and below a reduction. After a reduction, nothing may be left to transpose.
- * fold-views merges the Transposes that meet.
+ * A Transpose moves below an element-wise node or a Concat if the Transpose then meets another
+ * Transpose, or if the graph then has fewer Transposes. Each operand of the node must be the result
+ * of an equal Transpose, or a constant, which the pass transposes back. A Transpose also moves
+ * below a Softmax and other nodes along an axis, and below a reduction. After a reduction, nothing
+ * may be left to transpose. fold-views merges the Transposes that meet.
  *
- * A Transpose does not move below a pooling: ONNX poolings have one layout only, and memory has the
- * same order for both layouts here.  A Transpose does not move below a Split either: one Transpose
- * would become several.
+ * A Transpose does not move below a pooling: ONNX poolings have one layout only, and Cleave stores
+ * the values of both layouts in the same memory order. A Transpose does not move below a Split
+ * either: one Transpose would become several.
  *
  * Before: a valid graph.  After: no two Transposes are left that are separated only by such nodes.
- * */
+ */
 
 /* A search for another Transpose visits at most this many nodes, so that long chains do not take
  * quadratic time. */
@@ -120,7 +120,7 @@ meets_transpose (const CleaveNode *node)
   return FALSE;
 }
 
-/* Adds a Transpose of a constant by the inverse permutation. */
+/* Adds a Transpose of a constant by the inverse of `perm`, and returns its result. */
 static CleaveResult *
 transpose_back (CleaveResult *value, const CleaveInts *perm)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Replaces ops of TensorFlow Lite by ops of ONNX between DequantizeLinear and QuantizeLinear. */
+/* Replaces ops of TensorFlow Lite by ops of ONNX between DequantizeLinear and QuantizeLinear. Each
+ * lower_ function returns the result that replaces the result of `node`; NULL: the op stays. */
 
 #include "../info.h"
 
@@ -20,16 +21,17 @@
  *                                       |
  *                                 QuantizeLinear
  *
- * The ops of TensorFlow Lite know ratios of scales, not the scales. So a result has the scale 1,
- * and the ratio is the scale of an operand: of the weights here.  A lookup in a table becomes a
- * Gather, which is exact. QuantizeLinear rounds once, ties to even; the ops of TensorFlow Lite
- * round twice, ties away from zero. So results may differ by one, and no pipeline of the library
- * has this pass.
+ * The ops of TensorFlow Lite contain ratios of scales, not the scales. So a result gets the scale
+ * 1, and an operand gets the ratio as its scale. In the drawing, this operand is the weights. A
+ * lookup in a table becomes a Gather, which is exact. QuantizeLinear rounds once, ties to even; the
+ * ops of TensorFlow Lite round twice, ties away from zero. So results may differ by one, and no
+ * pipeline of the library has this pass.
  *
  * Before: a valid graph.  After: the only ops of TensorFlow Lite are TfliteLstm, and ops whose
  * multipliers are not constant. */
 
-/* Adds op `op` on both operands, dequantized with the scales `of_a` and `of_b`. */
+/* Adds a node with op `op`, and returns its result. The node reads both operands of `node`,
+ * dequantized with the scales `of_a` and `of_b`. */
 static CleaveResult *
 combine (const CleaveNode *node, const char *op, double of_a, double of_b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Replaces convolutions of TensorFlow Lite by convolutions of floats. tflite-to-qdq.c has a
- * drawing. */
+ * drawing. Functions that add nodes return the new result; NULL: the node cannot be replaced. */
 
 #include "to-qdq-nodes.h"
 

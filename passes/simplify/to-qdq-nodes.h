@@ -4,8 +4,8 @@
 #include "../../lib/ir/graph-private.h"
 
 /* Adds the nodes with which tflite-to-qdq.c replaces an op of TensorFlow Lite. Each function that
- * adds nodes returns NULL if an operand is NULL or a new node is not legal. New nodes take their
- * names from `node`, the node that is replaced. */
+ * adds nodes returns the result of the last new node; NULL: an operand is NULL, or a new node is
+ * not legal. New nodes take their names from `node`, the node that is replaced. */
 
 /* Returns the smallest integer of a signed element type. */
 gint64 cleave_to_qdq_lowest (CleaveElement element);
@@ -14,7 +14,8 @@ double cleave_to_qdq_factor (gint64 multiplier, gint64 shift);
 CleaveElement cleave_to_qdq_element (const CleaveResult *x);
 /* Returns the constant integers of an operand; NULL if the operand is not constant. */
 CleaveTensor *cleave_to_qdq_read (const CleaveNode *node, guint operand);
-/* Returns element `i` of a tensor of integers; the only element of a tensor that has one. */
+/* Returns element `i` of a tensor of integers. If the tensor has only one element, returns this
+ * element. */
 gint64 cleave_to_qdq_load (const CleaveTensor *tensor, gint64 i);
 
 /* Adds a node with op `op`, which has one result. cleave_to_qdq_binary() adds a node without

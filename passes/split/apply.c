@@ -183,7 +183,7 @@ add_spent (Applier *applier)
     g_ptr_array_add (applier->left, g_ptr_array_index (spent, i));
 }
 
-/* Moves joins below the nodes that read them, where the join would copy an operand. */
+/* Moves a join below the node that reads the join, if the join would copy an operand. */
 static void
 spread_all (Applier *applier)
 {
@@ -211,9 +211,9 @@ spread_all (Applier *applier)
     }
 }
 
-/* Adds the joins in `kept` to the stops, and removes deleted nodes from the stops. The set of stops
- * grows with each region, so a scan of the whole set would take time quadratic in the number of
- * regions. */
+/* Adds the joins in `kept` to the stops, and removes deleted nodes from the stops. Does not scan
+ * the whole set of stops: the set grows with each region, so the scans would take time quadratic in
+ * the number of regions. */
 static void
 update_stops (Applier *applier, GHashTable *removed)
 {

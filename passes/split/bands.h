@@ -8,7 +8,7 @@
  * Bands run in parallel. region.h plans pieces for the strips that this file makes. */
 
 /* Appends a strip to `region->strips` for each chunk of a root. Strips follow each other along the
- * outermost dimension that is cut, or the innermost one if the root is column-wise.
- * `strips_per_band` strips form a band. All strips form one band if that number is 0, or if bands
- * exchange halos. */
+ * outermost dimension that is cut, or along the innermost cut dimension if the root is column-wise.
+ * A band has `strips_per_band` strips, as CleaveRecursion says. If this number is 0, or if bands
+ * exchange halos, all strips form one band. */
 void cleave_strips_add (CleaveRegion *region, const CleaveRoot *root);

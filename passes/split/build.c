@@ -61,8 +61,8 @@ get_piece_range (const CleaveRegionNode *member, guint piece, guint result)
   return range;
 }
 
-/* Builds a demand as an Assemble of parts of several pieces: carried rows of earlier strips, and
- * rows that are computed now. */
+/* Builds a demand as an Assemble of parts of several pieces, and returns its result. The parts are
+ * carried rows of earlier strips, and rows that the current strip computes. */
 static CleaveResult *
 gather_demand (Builder *builder,
                const CleaveRegionNode *member,
@@ -91,7 +91,8 @@ gather_demand (Builder *builder,
   return &cleave_join_add (member->node->graph, NULL, name, parts, &type)->results[0];
 }
 
-/* Builds a demand that one piece contains: the result of the piece, or a Slice of it. */
+/* Returns the value of a demand that one piece contains: the result of the piece, or a Slice of
+ * this result. */
 static CleaveResult *
 take_demand (Builder *builder,
              const CleaveRegionNode *member,
@@ -275,7 +276,7 @@ build_piece (Builder *builder, CleaveRegionNode *member, const CleaveChunk *chun
     member->values[index * node->n_results + r] = &piece->results[r];
 }
 
-/* Builds the whole value of a result: the join of its pieces. */
+/* Builds and returns the whole value of a result: the join of its pieces. */
 static CleaveResult *
 build_whole (const CleaveRegionNode *member, guint result)
 {
@@ -312,8 +313,8 @@ build_split (Builder *builder, CleaveRegionNode *member)
       member->whole[r] = build_whole (member, r);
 }
 
-/* Builds the value of each demand on a view: a part of the view's operand. Builds all of them
- * before a consumer asks, so that a chain of views needs no recursion. */
+/* Builds the value of each demand on a view: a part of the view's operand. Builds these values
+ * before a consumer reads them, so that a chain of views needs no recursion. */
 static void
 build_passed (Builder *builder, CleaveRegionNode *member)
 {

@@ -34,7 +34,8 @@ count_units (const CleaveChunkRules *rules, gint64 extent)
   return units;
 }
 
-/* Converts sizes from units to elements. The last size gets the partial unit. */
+/* Converts `sizes` from units to elements, and returns `sizes`. The last size gets the partial
+ * unit. */
 static GArray *
 scale (GArray *sizes, const CleaveChunkRules *rules, gint64 extent)
 {
@@ -121,7 +122,8 @@ cleave_cut_by_number (const GArray *list,
   return scale (sizes, rules, extent);
 }
 
-/* Merges the first or last chunk with its neighbor if it is too small. */
+/* Merges the first chunk with the next chunk if the first chunk is too small. Merges the last chunk
+ * with the chunk before it if the last chunk is too small. */
 static void
 merge_ends (GArray *sizes, const Units *units)
 {

@@ -11,5 +11,5 @@
 void cleave_region_count_made (CleaveRegion *region, const CleaveRegionNode *member);
 /* Returns whether the number of nodes exceeds the limit so far that counting can stop. */
 gboolean cleave_region_makes_far_too_many (const CleaveRegion *region);
-/* Fails if the region makes more nodes than the limit allows. */
+/* Returns FALSE and sets the error if the region makes more nodes than the limit allows. */
 gboolean cleave_region_check_made (const CleaveRegion *region, GError **error);

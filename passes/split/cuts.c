@@ -63,8 +63,8 @@ list_values (CleaveCuts *cuts)
 }
 
 /* Returns the factor that a span of dimension `d` of the result contributes to the elements of a
- * value. The factor is the product of the extents that the span reads along the value's dimensions
- * mapped from `d`. */
+ * value. The map of the value may refer several dimensions of the value to `d`. The factor is the
+ * product of the extents that the span reads along these dimensions. */
 static gint64
 take (const CleaveCutValue *value, guint d, CleaveSpan span)
 {
@@ -143,7 +143,7 @@ is_as_good (const CleaveCuts *cuts, guint d, CleaveCut *cut, const CleaveCut *ot
 }
 
 /* Returns whether an earlier cut in the list dominates `cut`: the earlier cut has at most as many
- * chunks, and no value has a larger factor. */
+ * chunks, and no value has a larger factor than in `cut`. */
 static gboolean
 is_dominated (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
 {

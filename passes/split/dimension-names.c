@@ -102,7 +102,7 @@ permute (const char *letters, const guint *way)
 }
 
 /* Returns the letters of the node itself, or of the nearest node towards the inputs that has
- * letters. Returns NULL if no such node is near. */
+ * letters. Returns NULL if no such node is within `max_steps` nodes. */
 static const char *
 find_letters_above (GHashTable *known, const CleaveNode *node, guint max_steps)
 {
@@ -130,10 +130,10 @@ find_letters_above (GHashTable *known, const CleaveNode *node, guint max_steps)
   return letters;
 }
 
-/* Gets the letters that a reader with a layout gives to an operand: the letters of the reader's
- * result. The dimensions of the operand correspond one to one to dimensions of the result, as for a
- * pooling. Or the reader sums over one dimension (the channels of a convolution), and this
- * dimension gets the one remaining letter. Otherwise, returns FALSE and sets no letter. */
+/* Sets `letters` to the letters that a reader with a layout gives to an operand: the letters of the
+ * reader's result. In a pooling, the dimensions of the operand correspond one to one to dimensions
+ * of the result. A convolution sums over one dimension of the operand, the channels: this dimension
+ * gets the one remaining letter. For other readers, returns FALSE and sets no letter. */
 static gboolean
 read_letters (const CleaveOperand *use, char *letters)
 {

@@ -159,8 +159,8 @@ cut_dimension (Member *member, guint d, gint64 level, gint64 max_n)
   member->n *= cleave_cuts_get (&member->cuts, d, best)->n;
 }
 
-/* Cuts a node into few pieces, along `first` and, if that is not enough, along the other
- * dimensions. Returns whether the cut changed. */
+/* Cuts a node into few pieces along dimension `first`. If these pieces do not fit into the level,
+ * also cuts the other dimensions. Returns whether the cut changed. */
 static gboolean
 cut_member (Member *member, guint first, gint64 level, gint64 max_n)
 {
@@ -248,8 +248,9 @@ may_go_on (const CleaveLevelSearch *search)
   return FALSE;
 }
 
-/* Tries one level, once for each dimension that is cut first. Sets `*is_last` to TRUE if no node
- * fits into the level, since lower levels need not be tried. */
+/* Tries one level, once for each dimension that is cut first. Returns whether a split at this level
+ * meets the limits. Sets `*is_last` to TRUE if no node fits into the level: lower levels need not
+ * be tried. */
 static gboolean
 try_level (CleaveLevelSearch *search, gint64 level, GArray *roots, gboolean *is_last)
 {

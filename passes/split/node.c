@@ -125,7 +125,7 @@ run (CleaveGraph *graph,
  *
  * Fails with %CLEAVE_ERROR_OPTION if the request is wrong, and with %CLEAVE_ERROR_CYCLE if the
  * graph has a cycle. Fails with %CLEAVE_ERROR_LIMIT, before any piece is made, if the split would
- * make more than 2^20 new nodes plus 64 for each node of the graph. A search may make fewer,
+ * make more than 2^20 new nodes plus 64 for each node of the graph. A search may make fewer nodes,
  * depending on its budget. The graph is then unchanged.
  *
  * Returns: (transfer full) (nullable): the report on the node
@@ -256,7 +256,7 @@ cleave_split_node_recursively (CleaveNode *node,
  * cleave_split_nodes_recursively:
  * @graph: the graph
  * @requests: (array length=n_requests): nodes of the graph, each once, and how to split them;
- * chunks of the same number go together
+ * chunks with the same number belong to the same parallel subgraph
  * @n_requests: number of @requests
  * @recursion: how far the split extends to producers, and the halo policy
  * @error: return location for a [struct@GLib.Error]

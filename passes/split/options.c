@@ -4,8 +4,9 @@
 
 #include "../../lib/ir/boxed.h"
 
-/* Gets element `i` of a list that has one value for all `n` dimensions, or one value for each.
- * `what` names the list in the error. */
+/* Sets `value` to element `i` of a list that has one value for all `n` dimensions, or one value for
+ * each. Returns FALSE and sets the error if the list is wrong. `what` names the list in the
+ * error. */
 static gboolean
 get_of_list (const GArray *list, const char *what, guint i, guint n, gint64 *value, GError **error)
 {

@@ -60,8 +60,8 @@ GArray *cleave_cut_by_weights (const GArray *list,
                                const CleaveChunkRules *rules,
                                gint64 extent,
                                GError **error);
-/* Fails unless a chunk that the user gave is a multiple of the alignment and has the minimum
- * size. */
+/* Returns FALSE and sets the error unless a chunk that the user gave is a multiple of the alignment
+ * and has the minimum size. */
 gboolean cleave_chunk_rules_check (const CleaveChunkRules *rules,
                                    const CleaveSpan *span,
                                    gint64 extent,
@@ -72,11 +72,13 @@ gboolean cleave_chunk_rules_check (const CleaveChunkRules *rules,
 /* Returns the name of dimension `d` for messages: its letter, or "dimension 2" if `letters` is
  * NULL. */
 char *cleave_dim_dup_name (guint d, const char *letters);
-/* Parses a comma-separated list of dimensions into `dims`, in the order of the list. */
+/* Parses a comma-separated list of dimensions into `dims`, in the order of the list. Returns FALSE
+ * and sets the error if the list is wrong. */
 gboolean cleave_dims_parse (
     const char *list, guint rank, const char *letters, guint *dims, guint *n_dims, GError **error);
 
-/* Gets the rules for the chunks of dimension `i` of the `n` listed dimensions. */
+/* Sets `rules` to the rules for the chunks of dimension `i` of the `n` listed dimensions. Returns
+ * FALSE and sets the error if a rule is wrong. */
 gboolean cleave_tiling_get_chunk_rules (
     const CleaveTiling *tiling, guint i, guint n, CleaveChunkRules *rules, GError **error);
 
@@ -87,8 +89,8 @@ typedef struct
   CleaveChunkRules rules[CLEAVE_MAX_RANK];
 } CleaveSpace;
 
-/* Gets the space of a tiling that is a search. `tiling` NULL: a search that may cut every
- * dimension. */
+/* Sets `space` to the space of a tiling that is a search. `tiling` NULL: a search that may cut
+ * every dimension. Returns FALSE and sets the error if an option of the tiling is wrong. */
 gboolean cleave_tiling_get_space (const CleaveTiling *tiling,
                                   const CleaveShape *shape,
                                   const char *letters,

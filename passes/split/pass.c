@@ -115,8 +115,8 @@ split (CleaveGraph *graph, GHashTable *texts, const Asked *asked, GError **error
                                          requests->len, &asked->recursion, error);
 }
 
-/* Fails if the user named nodes and none of these nodes was split. If all of these nodes meet the
- * constraint without a split, the function does not fail. */
+/* Returns FALSE and sets the error if the user named nodes and none of these nodes was split.
+ * Returns TRUE if all these nodes meet the constraint without a split. */
 static gboolean
 is_done (GHashTable *texts, const CleaveSplitReport *report, GError **error)
 {

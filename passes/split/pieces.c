@@ -37,8 +37,8 @@ overlap (const CleaveRange *a, const CleaveRange *b)
   return !cleave_range_is_empty (&both);
 }
 
-/* Merges the boxes of one chunk: replaces overlapping boxes by the smallest box around both, until
- * no two boxes overlap. */
+/* Returns the merged boxes of one chunk: replaces overlapping boxes by the smallest box around
+ * both, until no two boxes overlap. */
 static GArray *
 merge_boxes (const CleaveDemandBox *demand_box, guint n)
 {

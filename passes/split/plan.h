@@ -36,8 +36,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleavePlan, cleave_plan_free)
 const CleaveChunk *cleave_plan_get_chunk (const CleavePlan *plan, guint chunk);
 gint64 cleave_plan_get_most_bytes (const CleavePlan *plan);
 
-/* Initializes the call of a node. Leaves out trailing results that have no users, since pieces do
- * not compute them. Clear the call with cleave_node_call_clear(). */
+/* Initializes the call of a node, and returns its CleaveCall. Leaves out trailing results that have
+ * no users, since pieces do not compute them. Clear the call with cleave_node_call_clear(). */
 const CleaveCall *cleave_plan_call_init (CleaveNodeCall *call, const CleaveNode *node);
 
 /* Returns the op and the name of a node for messages, such as "Conv 'stem'". */

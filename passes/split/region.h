@@ -156,16 +156,17 @@ CleaveRegion *cleave_region_plan (CleaveGraph *graph,
                                   guint n_roots,
                                   const CleaveRecursion *recursion,
                                   GError **error);
-/* Plans a region as cleave_region_plan() does, but fails with CLEAVE_ERROR_LIMIT if the region
- * would make more nodes than `limit` allows. */
+/* Plans a region as cleave_region_plan() does. Returns NULL and sets CLEAVE_ERROR_LIMIT if the
+ * region would make more nodes than `limit` allows. */
 CleaveRegion *cleave_region_plan_within (CleaveGraph *graph,
                                          const CleaveRoot *roots,
                                          guint n_roots,
                                          const CleaveRecursion *recursion,
                                          CleaveMadeLimit limit,
                                          GError **error);
-/* Plans a region within the nodes of `order`, a topological order (CleaveNode); other nodes stay
- * whole. Takes ownership of `order`. Takes O(nodes of the order + node ids of the graph) time. */
+/* Returns the plan of a region within the nodes of `order`, a topological order (CleaveNode); other
+ * nodes stay whole. Takes ownership of `order`. Takes O(nodes of the order + node ids of the graph)
+ * time. */
 CleaveRegion *cleave_region_plan_among (CleaveGraph *graph,
                                         GPtrArray *order,
                                         const CleaveRoot *roots,

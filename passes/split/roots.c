@@ -52,8 +52,8 @@ find_letters (const CleavePolicy *policy, const CleaveNode *node)
   return cleave_letters_find (policy->letters, node, G_MAXUINT);
 }
 
-/* Returns whether several nodes share one search. They share a search if there is a limit on the
- * graph, and if at least one of several requests is a search. */
+/* Returns whether several nodes share one search. Several nodes share one search if there is a
+ * limit on the graph, and if at least one of several requests is a search. */
 static gboolean
 needs_level_search (const CleaveSplitRequest *requests,
                     guint n_requests,
@@ -66,8 +66,8 @@ needs_level_search (const CleaveSplitRequest *requests,
   return n > 0 && n_requests > 1 && cleave_trial_is_asked (policy->trial);
 }
 
-/* Sets the ranges of a root to the fewest pieces that meet the constraint; if there are none, the
- * root stays whole. Returns FALSE and sets the error if the request is wrong. */
+/* Sets the ranges of a root to the fewest pieces that meet the constraint. If no pieces meet the
+ * constraint, the root stays whole. Returns FALSE and sets the error if the request is wrong. */
 static gboolean
 search_root (const CleaveSplitRequest *request,
              const CleavePolicy *policy,
@@ -117,7 +117,8 @@ search_levels (const CleaveSplitRequest *request, const CleavePolicy *policy, GA
   cleave_level_search_run (search, roots);
 }
 
-/* Adds a node to the search by levels, if the node can meet the limits on its own pieces. */
+/* Adds a node to the search by levels, if the node can meet the limits on its own pieces. Returns
+ * FALSE and sets the error if the request is wrong. */
 static gboolean
 add_to_level_search (const CleaveSplitRequest *request,
                      const CleavePolicy *policy,
@@ -139,8 +140,8 @@ add_to_level_search (const CleaveSplitRequest *request,
   return TRUE;
 }
 
-/* Gets the ranges of a tiling. First tries without letters of dimensions, since finding the letters
- * may visit many nodes. */
+/* Returns the ranges of a tiling; NULL with the error set if the tiling does not fit the node.
+ * First tries without letters of dimensions, since finding the letters may visit many nodes. */
 static GArray *
 find_ranges (const CleaveSplitRequest *request, const CleavePolicy *policy, GError **error)
 {
@@ -153,8 +154,8 @@ find_ranges (const CleaveSplitRequest *request, const CleavePolicy *policy, GErr
 }
 
 /* Makes the root of a request. The root gets the ranges of the tiling, or the ranges that a search
- * finds. If an op has no maps, its root stays whole. If the request is wrong, fails, or leaves the
- * root whole if `policy` is lenient. */
+ * finds. If an op has no maps, its root stays whole. If the request is wrong and `policy` is
+ * lenient, the root stays whole. If `policy` is not lenient, returns FALSE and sets the error. */
 static gboolean
 make_root (const CleaveSplitRequest *request,
            const CleavePolicy *policy,
@@ -191,7 +192,7 @@ make_root (const CleaveSplitRequest *request,
   return TRUE;
 }
 
-/* Fails if the tiling fits no node at all, which is a mistake in the request. */
+/* Returns FALSE and sets the error if the tiling fits no node at all: the request is then wrong. */
 static gboolean
 check_some_fit (const GArray *roots, GError **error)
 {
@@ -215,9 +216,9 @@ check_some_fit (const GArray *roots, GError **error)
                       misfit->message);
 }
 
-/* Adds the pieces of a root to `n_pieces`. Fails if the sum is then more than `max_made`. The
- * region's own limit comes too late, since the ranges of all roots are listed before the region is
- * planned. */
+/* Adds the pieces of a root to `n_pieces`. Returns FALSE and sets the error if the sum is more than
+ * `max_made`. The limit in the plan of the region comes too late: the ranges of all roots are
+ * listed before. */
 static gboolean
 count_pieces (const CleaveRoot *root, gint64 max_made, gint64 *n_pieces, GError **error)
 {

@@ -112,7 +112,8 @@ compare_combinations (gconstpointer a, gconstpointer b)
 }
 
 /* Finds the combinations with the next larger number of pieces. First searches without the
- * dominated cuts, which is fast and gives an upper bound of this number. */
+ * dominated cuts, which is fast and gives an upper bound of this number. Returns FALSE if there are
+ * no such combinations, or if the budget is used up. */
 static gboolean
 find_next (CleaveSearch *search)
 {
@@ -326,9 +327,9 @@ find_least (CleaveSearch *search, guint d, gint64 n)
     }
 }
 
-/* Finds the smallest limit that can be met. If the search for the fewest pieces gave up early, the
- * constraint's limit may be large enough for this split: the function then returns the ranges of
- * the split. If not, composes the message about the smallest limit, and returns NULL. */
+/* Finds the split whose largest piece is the smallest. If the search for the fewest pieces gave up
+ * early, the constraint may allow this split: the function then returns its ranges. If not,
+ * composes the message about the smallest limit that can be met, and returns NULL. */
 static GArray *
 cut_for_least_limit (CleaveSearch *search)
 {
@@ -358,8 +359,9 @@ find_ranges (CleaveSearch *search)
   return ranges;
 }
 
-/* Searches once, among the listed cuts. Checks every chunk if `exact`. Sets `is_surprised` if a
- * chunk outside a sample was not legal. */
+/* Searches once, among the listed cuts. Returns the ranges of the split, or NULL if there is none.
+ * Checks every chunk if `exact` is TRUE. Sets `is_surprised` if a chunk outside a sample was not
+ * legal. */
 static GArray *
 search_once (CleaveSearch *search,
              const CleaveSearchFor *wanted,

@@ -58,8 +58,8 @@ cleave_split_texts_have_limit (GHashTable *texts)
   return FALSE;
 }
 
-/* Parses an option with an integer from 1 to `max`. Does not change `value` if the option is not
- * given. */
+/* Parses an option with an integer from 1 to `max`. Returns FALSE and sets the error if the text is
+ * wrong. Does not change `value` if the option is not given. */
 
 static gboolean
 parse_int (const Options *options, const char *name, gint64 max, gint64 *value, GError **error)
@@ -206,8 +206,8 @@ static const Way ways[] = {
   { "slice-ranges", by_slice_ranges },
 };
 
-/* Fails if the option `way`, which gives the tiling, needs the option `dims` and the user did not
- * give `dims`. Also fails if `way` forbids `dims`. `way` NULL: the user gave only limits. */
+/* Fails if the option `way` needs the option `dims` and the user did not give `dims`, or if `way`
+ * forbids `dims`. `way` NULL: no option gives the tiling, so `dims` needs a limit. */
 static gboolean
 check_dims (const Options *options, const Way *way, GError **error)
 {
@@ -228,7 +228,7 @@ check_dims (const Options *options, const Way *way, GError **error)
   return TRUE;
 }
 
-/* Finds the one option that gives the tiling; NULL if none does. Fails if several options do. */
+/* Sets `chosen` to the option that gives the tiling; NULL: none. Fails if there are several. */
 static gboolean
 choose (const Options *options, const Way **chosen, GError **error)
 {

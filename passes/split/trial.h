@@ -25,8 +25,8 @@ typedef struct
   char *why; /* message about the limit that the best split does not meet */
 } CleaveTrial;
 
-/* Initializes a trial with the lowest limits on the graph that any request has. There may be no
- * limit. */
+/* Initializes a trial. Its limits are the lowest limits on the graph in any request. If no request
+ * limits the graph, the trial has no limits. */
 void cleave_trial_init (CleaveTrial *trial,
                         const CleaveGraph *graph,
                         const CleaveSplitRequest *requests,

@@ -31,9 +31,9 @@
  * ignored. */
 #define MAX_READERS 16
 
-/* For images and volumes, indexed by their number of dimensions: the order in which the dimensions
- * are tried, and the layout of nodes whose op has no layout. Other values are cut along the first
- * dimension that can be cut evenly: the batch, rows, columns. */
+/* How images and volumes are cut; indexed by the number of dimensions. `choices` is the order in
+ * which the dimensions are tried. `letters` is the layout of a node whose op has no layout. Other
+ * values are cut along the first dimension that can be cut evenly: the batch, rows, columns. */
 static const struct
 {
   const char *choices, *letters;
@@ -159,8 +159,8 @@ choose_dim (const CleaveNode *node, const CleaveThreads *threads, guint attempt)
 
 /* Returns the dimension along which to cut an element-wise or quantizing node: the dimension of an
  * operand that is already cut. Returns -1 if no operand is cut. Small nodes are cut in this way,
- * too: pieces compute element-wise ops in registers, and without the cut, pieces of quantized
- * values would be joined as floats. */
+ * too. Pieces then compute element-wise ops in registers. Without the cut of a quantizing node, the
+ * pieces before it would be joined as floats. */
 static gint
 find_dim_before (const CleaveNode *node, const CleaveCutDims *dims)
 {
@@ -241,8 +241,8 @@ is_better_sent_before (const CleaveNode *node, GHashTable *members)
 
 /* Continues a cut by weights into the node that reads the result. Returns the dimension of the
  * node's result. Returns -1 if a rank should rather send the node's operand
- * (is_better_sent_before()). Also returns -1 if the dimension cannot be cut evenly, as with fewer
- * heads than threads. */
+ * (is_better_sent_before()). Also returns -1 if the dimension cannot be cut evenly, for example if
+ * an attention has fewer heads than there are threads. */
 static gint
 follow_weights (const CleaveNode *node, const CleaveCutDims *dims)
 {

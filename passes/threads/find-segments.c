@@ -295,8 +295,9 @@ add_backward_slices (const Analysis *a,
 }
 
 /* Adds the segments where more than STILL_LARGE of the limit is live. If strips do not help a
- * segment, adds parts of it as separate segments. These parts are the runs of large values if
- * `cones`, and the shorter segments where more than the whole limit is live. */
+ * segment, adds parts of the segment as separate segments: the shorter segments where more than the
+ * whole limit is live. If `cones` is TRUE, first adds runs of large values in the segment. Sets
+ * `solved` to FALSE if a segment exceeds the limit. */
 static void
 add_segments (const Analysis *a,
               const CleaveStripsTask *task,

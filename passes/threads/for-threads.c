@@ -187,7 +187,7 @@ has_channels_last (const CleaveGraph *graph)
 }
 
 /* Cuts single nodes into a piece for each thread. Pieces of consecutive nodes connect directly,
- * without a join. */
+ * without a join. Returns FALSE and sets the error if the graph has a cycle. */
 static gboolean
 split_nodes (CleaveGraph *graph,
              const CleaveThreads *threads,
@@ -222,9 +222,9 @@ split_nodes (CleaveGraph *graph,
   return TRUE;
 }
 
-/* Finds the segments. If the segments do not reach the goal, finds values that a pooling needs
- * whole, and computes these values twice. Then adds their pieces to `pieces`, and finds the
- * segments again. */
+/* Returns the segments. If the segments do not reach the goal, finds values that a pooling needs
+ * whole, and computes these values twice. Then adds the pieces for the poolings to `pieces`, and
+ * finds the segments again. Returns NULL and sets the error if the graph has a cycle. */
 static GPtrArray *
 find_segments (CleaveGraph *graph,
                const CleaveThreads *threads,
@@ -246,7 +246,8 @@ find_segments (CleaveGraph *graph,
 }
 
 /* Splits all that is worth a split: recurrent layers, nodes outside of segments, segments, and then
- * nodes that stayed whole when the segments were cut. */
+ * nodes that stayed whole when the segments were cut. Returns a report without the totals after the
+ * split; NULL with the error set on failure. */
 static CleaveSplitReport *
 split (CleaveGraph *graph, const CleaveThreads *threads, GError **error)
 {

@@ -4,17 +4,17 @@
 #include "../segments/strips.h"
 
 /* Splits a graph for threads, or for ranks with memory of their own. cleave_split_for_threads()
- * uses it for threads, and ranks/split.c for several numbers of ranks.
+ * splits for threads, and ranks/split.c splits for several numbers of ranks.
  *
  * CleaveThreads describes the purpose of a split:
  *
  * - `n`: the number of threads.
- * - `have_own_memory`: the threads have memory of their own. A value that one thread computes and
- *   another reads is sent.
+ * - `have_own_memory`: the threads have memory of their own. If another thread reads a value, the
+ *   value is sent.
  * - `weights_to_cut`: a node is cut along its largest constant instead of its rows if the constant
  *   has this many times the bytes of the operands that are not constant; 0: never.
- * - `strictness`: strips must need this many times less memory than for threads that share memory;
- *   0: no less.
+ * - `strictness`: the limit on the memory of strips is divided by this number; 0: the limit is not
+ *   divided.
  * - `strips`: a memo of the strips chosen for segments of this graph, for another call with as many
  *   threads; NULL: no memo.
  * - `letters`: the layouts found so far, set while nodes are chosen. Callers set NULL. */
@@ -27,9 +27,10 @@ typedef struct
   GHashTable *letters;
 } CleaveThreads;
 
-/* Splits a graph as cleave_split_for_threads() does, for the purpose that `threads` describes. */
+/* Splits a graph as cleave_split_for_threads() does, for the purpose that `threads` describes.
+ * Returns NULL and sets the error on failure. */
 CleaveSplitReport *
 cleave_split_for (CleaveGraph *graph, const CleaveThreads *threads, GError **error);
 /* Splits a graph as cleave_split_for() does, but makes no report, since the peaks in a report take
- * long to compute. */
+ * long to compute. Returns FALSE and sets the error on failure. */
 gboolean cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **error);

@@ -11,9 +11,9 @@
  *   a ─ Conv ─┤                      │        a ─┬──┴─ Conv.1 ─ GlobalAveragePool.1 ─┴─ s
  *             └────────────────────── Mul        └─ Conv ────────────────────────────── Mul
  *
- * This happens only if one node computes the value from much smaller operands, and if all of these
- * nodes together add at most 3 % of the graph's multiply-accumulates. for-threads.c does this if
- * segments alone do not halve the peak. */
+ * for-threads.c computes values twice if segments alone do not halve the peak. One node must
+ * compute the value from much smaller operands. All nodes that run twice may add at most 3 % of the
+ * graph's multiply-accumulates. */
 
 /* Returns whether a node reduces all rows of its operand to one row, channel by channel, with
  * enough channels for chunks. */

@@ -218,8 +218,8 @@ typedef struct
   CleaveForwarder *forwarder;
 } Cutter;
 
-/* Adds chunk `index` of a layer. The chunk reads `operands`. Sets `operands[0]` to the part of the
- * layer's operand 0 that the chunk reads. */
+/* Adds and returns chunk `index` of a layer. The chunk reads `operands`. Sets `operands[0]` to the
+ * part of the layer's operand 0 that the chunk reads. */
 static CleaveNode *
 add_chunk (const Cutter *cutter,
            const Layer *layer,

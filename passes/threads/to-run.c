@@ -8,7 +8,7 @@
 #include <cleave/cleave-pass.h>
 #include <cleave/cleave-split.h>
 
-/* Records whether the split for threads changed the graph. */
+/* Records whether the split for threads changed the graph. Returns TRUE: the pipeline goes on. */
 static gboolean
 note_split (CleavePipelineEvent event,
             const char *pass,

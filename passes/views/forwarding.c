@@ -263,7 +263,7 @@ needs_new_join (const CleaveJoin *join, const CleaveStridedRange *window, const 
   return found->len < join->n;
 }
 
-/* Returns a window of a value that cannot be read further up. */
+/* Returns the window of a value, if the forwarder cannot read this window further up. */
 static CleaveResult *
 get_there (CleaveForwarder *forwarder,
            CleaveResult *value,

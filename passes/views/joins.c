@@ -29,8 +29,8 @@ compare_places (gconstpointer a, gconstpointer b, gpointer data)
   return (i > j) - (i < j);
 }
 
-/* Finds the places of all operands in the result. Returns FALSE if an operand is not copied
- * unchanged to a box of the result. */
+/* Sets `place` of each operand to the range of the result that the operand fills. Returns FALSE if
+ * an operand is not copied unchanged to a box of the result. */
 static gboolean
 find_places (CleaveJoin *join, const CleaveNode *node)
 {

@@ -39,8 +39,8 @@ typedef struct
  * `place` of a larger value. Returns FALSE if an operand is not copied unchanged to a box of the
  * result. */
 gboolean cleave_join_list (const CleaveNode *node, const CleaveRange *place, GArray *parts);
-/* Adds a node that joins parts (CleaveJoinPart). The node has the op and attributes of `like`, or
- * is an Assemble if `like` is NULL. */
+/* Adds and returns a node that joins parts (CleaveJoinPart). The node has the op and attributes of
+ * `like`, or is an Assemble if `like` is NULL. */
 CleaveNode *cleave_join_add (CleaveGraph *graph,
                              const CleaveNode *like,
                              const char *name,

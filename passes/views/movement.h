@@ -3,8 +3,9 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Composes nodes that move data without computing: Reshape and Transpose. fold-views.c calls it for
- * each node, and replaces the node by the value that it returns. */
+/* Composes nodes that move data without computing: Reshape and Transpose. fold-views.c calls
+ * cleave_movement_compose() for each node, and replaces the node by the value that the function
+ * returns. */
 
 /* Finds a value that has the same bits as the result of `node` and needs fewer nodes. Adds nodes
  * for this value if necessary. Two Reshapes or two Transposes become one node or none; a Transpose

@@ -100,8 +100,9 @@ has_view (const GArray *parts)
   return FALSE;
 }
 
-/* Returns the index of the operand that has the shape of the result and is a join without other
- * readers, if all other operands are constants. Returns -1 if there is none. */
+/* Returns the index of the operand that is a join with the shape of the result. No other node may
+ * read the join, and all other operands must be constants. Returns -1 if there is no such
+ * operand. */
 static gint
 find_joined (const CleaveNode *node)
 {

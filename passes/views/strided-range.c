@@ -84,8 +84,8 @@ cleave_dim_map_read (const CleaveDimMap *map,
   return map->from == d && map->block == 1 && map->window == 1 && map->stride > 0;
 }
 
-/* Computes the strided range of its operand that a view selects, by the view's dimension maps.
- * Returns FALSE if the view selects no strided range. */
+/* Sets `window` to the strided range of operand 0 that a view selects. Finds this range by the
+ * view's dimension maps. Returns FALSE if the view selects no strided range. */
 static gboolean
 read_window (const CleaveResult *result, CleaveStridedRange *window)
 {
