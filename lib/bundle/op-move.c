@@ -15,8 +15,7 @@
 #define FAR (1 << 24) /* larger than each extent of a bundle's values */
 
 /* at[d][i]: the source, that is, the index in dimension d of operand 0 from which the op copies
- * index i of the result; FILLED: no source, as in the padding of a Pad.
- */
+ * index i of the result; FILLED: no source, as in the padding of a Pad. */
 typedef struct
 {
   gint64 *at[CLEAVE_MAX_RANK];
