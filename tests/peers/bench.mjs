@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // bench.mjs BUILD FOLDER [NAME,...]: prints the tables of bench/results. BUILD is meson's folder. FOLDER has the models
-// and ONNX Runtime, as downloaded by fetch.sh. Both systems alternate in rounds: on a shared machine, only the ratio is
-// meaningful.
+// and ONNX Runtime, as downloaded by fetch.sh. Cleave and ONNX Runtime alternate in rounds: on a shared machine, only
+// the ratio of their times is meaningful.
 
 import { cpus, tmpdir } from 'node:os';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -46,7 +46,7 @@ function latencyTable(results, threads) {
   console.log(`| geometric mean | | | **${geometricMean(rows.map((r) => r.ratio)).toFixed(2)}** | | | **${geometricMean(rows.map((r) => r.medianRatio)).toFixed(2)}** | |`);
 }
 
-// Prints the table of two threads against one, for models that take more than 5 ms.
+// Prints the table that compares two threads with one thread, for models that take more than 5 ms.
 function threadsTable(results) {
   console.log('\n## Two threads against one\n\nModels that take more than 5 ms. To exclude other processes of the machine, each step counts with the least time');
   console.log('of many runs; the schedule\'s waits are added. More work: the time of all steps with two threads, relative to one.');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// classes.mjs CLEAVE FOLDER [SET [NAME,...]]: makes a network of each class with classes/make.py (small ones if no set
-// is given), runs it in Cleave and in ONNX Runtime, whole and split for two threads, and compares.
+// classes.mjs CLEAVE FOLDER [SET [NAME,...]]: makes a network of each class with classes/make.py. Without SET, the
+// networks are small. Runs each network in Cleave and in ONNX Runtime, whole and split for two threads, and compares
+// the outputs.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,9 +11,10 @@ import { fileURLToPath } from 'node:url';
 import { cleave, difference, feedsOf, inputsOf, makeFeeds, onnxRuntime, readOutputs, session } from './peer.mjs';
 import { classFiles } from './measure.mjs';
 
-// Tolerances, relative to the largest value of an output. ONNX Runtime's optimizer is disabled for quantized networks, since
-// it changes their rounding. A sum that is close to the middle between two integers may be rounded up or down. The results
-// then differ by one quantization step, which is at most 1/14 of the largest value.
+// Tolerances, relative to the largest value of an output. ONNX Runtime's optimizer is disabled for quantized networks,
+// since the optimizer changes the rounding of these networks. A sum that is close to the middle between two integers
+// may be rounded up or down. The results then differ by one quantization step, which is at most 1/14 of the largest
+// value.
 const tolerance = 1e-4;
 const roundedTolerance = { 'qdq-efficientnet': 0.08, 'qlinear-residual': 0.03, 'qlinear-inverted': 0.03 };
 const quantized = /^(qdq|qlinear)/;

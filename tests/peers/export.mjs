@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // export.mjs CLEAVE FOLDER DIFFERENTIAL [N [PARTS [FIRST [ONLY]]]]: checks that files exported by Cleave are valid in
 // ONNX Runtime. Reads every operator test of ONNX (libonnx-testdata) and N random models of each size. Exports them
-// unchanged, simplified, split in several ways and fitted, and runs the files in ONNX Runtime. PARTS: the forms are
-// divided into this many parts; each model is exported in one part, the next model in the next part; 1: in all forms.
-// ONLY: only models whose name contains this.
+// unchanged, simplified, split in several ways and fitted, and runs the files in ONNX Runtime. If PARTS is 1, each
+// model is exported in all forms. Otherwise, the forms are divided into PARTS parts: a model is exported in the forms
+// of one part, and the next model in the forms of the next part. ONLY: only models whose name contains this.
 //
-// Each result must agree with ONNX Runtime's result for the original model, or with Cleave's own: integers equal, floats
-// within `tolerances` of the largest value; one step if a quotient is rounded to a byte. Results of models with special
-// values are not compared, since ONNX Runtime's kernels multiply them by padding. If the original does not run in ONNX
-// Runtime, NaNs are not compared, nor are results of long models, in which a last bit may decide an index. A file may
-// fail only if the original fails, too: because a kernel is missing, or with the same message.
+// Each result must agree with ONNX Runtime's result for the original model, or with Cleave's result. Integers must be
+// equal. Floats may differ by `tolerances` of the largest value. Quotients that are rounded to bytes may differ by one
+// step. Results of models with special values are not compared, since ONNX Runtime's kernels multiply special values by
+// padding. If the original does not run in ONNX Runtime, NaNs are not compared. Results of long models are not compared
+// either, since a last bit may decide an index. A file may fail only if the original fails, too: because a kernel is
+// missing, or with the same message.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -95,7 +96,8 @@ const hasNoKernel = (error) => new RegExp('Could not find an implementation|not.
 // Returns a message without numbers and without the names of files and nodes.
 const reason = (error) => error.replace(/Load model from \S+ failed:/, '').replace(/Name:'[^']*'/g, '').replace(/\((\w|\.)*\) Op /g, '').replace(/-?[0-9]+/g, '#');
 
-// Compares the results of a file with each of `wanted`. Returns undefined if one matches, else the reason why none does.
+// Compares the results of a file with each of `wanted`. If one of them matches, returns undefined. Otherwise, returns
+// the reason why none matches.
 function judge({ results, error }, wanted, model, loosely) {
   if (error) return error;
   if (model.text?.startsWith('special values')) return undefined;

@@ -8,7 +8,7 @@ runtime=onnxruntime-node@1.30.0
 
 rows=$(grep -v '^#' "$list")
 if [ "${2:-}" = large ]; then done=complete-large; else done=complete rows=$(echo "$rows" | grep -v '^large'); fi
-# The name of the mark depends on the list, so a changed list is downloaded again.
+# The name of the file that marks a finished download depends on the list. So a changed list is downloaded again.
 done=$done-$(echo "$rows" | sha256sum | cut -c 1-12)
 
 mkdir -p "$1"

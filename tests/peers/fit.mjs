@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// fit.mjs CLEAVE FOLDER [CLASSES [NAME,...]]: measures `cleave fit` on each model with at most 10 % more MACs and, by
-// its estimate, 25 % more time: a quarter of the arena, or the minimum that it finds; one thread. FOLDER has the
-// downloads of fetch.sh, CLASSES the output of classes/make.py. Prints three tables: memory and latency in Cleave;
-// growth of ONNX Runtime's process in its first run, with and without its arena; and the same for models that need more
-// than 20 MB, fitted with `cleave fit --for ort` to half of the arena, or the minimum. In the last table, malloc returns
-// freed memory at once.
+// fit.mjs CLEAVE FOLDER [CLASSES [NAME,...]]: measures `cleave fit` on each model, on one thread. The fitted model has
+// at most 10 % more MACs and an estimated latency at most 25 % longer. The budget is a quarter of the unsplit arena, or
+// the minimum that `cleave fit` finds. FOLDER has the downloads of fetch.sh, CLASSES the output of classes/make.py.
+// Prints three tables: memory and latency in Cleave; growth of ONNX Runtime's process in its first run, with and
+// without ONNX Runtime's arena; and this growth for models that need more than 20 MB and are fitted with `cleave fit
+// --for ort`. Their budget is half of the unsplit arena, or the minimum. In the last table, malloc returns freed memory
+// at once.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

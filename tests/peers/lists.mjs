@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// lists.mjs CLEAVE FOLDER: runs the models of ../help/list_models.py, whose inputs and outputs are sequences or optional values,
-// and the files that Cleave writes for these models. ONNX Runtime runs the same nodes on the tensors of the lists, since its
-// package for Node takes tensors only. It also loads each file that Cleave writes.
+// lists.mjs CLEAVE FOLDER: runs the models of ../help/list_models.py, whose inputs and outputs are sequences or
+// optional values, and the files that Cleave writes for these models. ONNX Runtime runs the same nodes on the tensors
+// of the lists, since its package for Node takes tensors only. ONNX Runtime also loads each file that Cleave writes.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';

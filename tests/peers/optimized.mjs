@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// optimized.mjs CLEAVE FOLDER: ONNX Runtime saves the networks of classes/make.py after all its optimizations, which put the
-// channels of convolutions in blocks (com.microsoft.nchwc). The script runs these files in Cleave, and the files that Cleave
-// writes for them in ONNX Runtime. It compares the results with those of the original network in ONNX Runtime.
+// optimized.mjs CLEAVE FOLDER: ONNX Runtime saves the networks of classes/make.py after all its optimizations, which
+// put the channels of convolutions in blocks (com.microsoft.nchwc). The script runs these files in Cleave, and the
+// files that Cleave writes for them in ONNX Runtime. The script compares the results with the results of the original
+// network in ONNX Runtime.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

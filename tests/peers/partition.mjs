@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// partition.mjs CLEAVE FOLDER DIFFERENTIAL [N [FIRST]]: cuts real models and N random models into parts with `cleave partition`.
-// Runs each part in ONNX Runtime, in the order of the schedule, and compares the outputs with those of the whole model there.
+// partition.mjs CLEAVE FOLDER DIFFERENTIAL [N [FIRST]]: cuts real models and N random models into parts with `cleave
+// partition`. Runs each part in ONNX Runtime, in the order of the schedule, and compares the outputs with the outputs
+// of the whole model in ONNX Runtime.
 //
-// Floats may differ by `tolerance` of the largest value, since ONNX Runtime chooses kernels by the neighbors of a node. The
-// results of random models may also be those of Cleave: some kernels of ONNX Runtime are wrong, and do not run where it folds
-// the nodes of the whole model.
+// Floats may differ by `tolerance` of the largest value, since ONNX Runtime chooses kernels by the neighbors of a node.
+// A random model may also have the results of Cleave. Some kernels of ONNX Runtime are wrong, and they do not run if
+// ONNX Runtime folds the nodes of the whole model.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -51,7 +52,8 @@ async function runsAsWritten(path) {
   }
 }
 
-// Cuts a model into parts, runs them, and compares each output with those in `wants`. It must equal one of them.
+// Cuts a model into parts and runs them. If an output agrees with no output in `wants` within the tolerance, prints a
+// message and counts a failure.
 async function check(what, path, args, cut, feeds, ...wants) {
   const parts = join(scratch, 'parts');
   rmSync(parts, { recursive: true, force: true });

@@ -101,7 +101,9 @@ export function readOutputs(folder, names) {
   return Object.fromEntries(names.map((name) => [name, readNpy(join(folder, fileName(name)))]));
 }
 
-// Returns the largest difference, relative to the largest value; of strings, 0 if they are equal.
+// Returns the largest difference of two lists of numbers, relative to the largest absolute value of `want`. Returns 0
+// for equal strings. Returns Infinity for different strings, for lists of different lengths, and if a NaN is in one
+// list only.
 export function difference(got, want) {
   if (got.data.length !== want.data.length) return Infinity;
   if (typeof want.data[0] === 'string') return want.data.every((text, i) => text === got.data[i]) ? 0 : Infinity;

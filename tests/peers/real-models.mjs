@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // real-models.mjs CLEAVE FOLDER [ZOO,...]: runs every model in Cleave and in ONNX Runtime, whole and split, and
-// compares. The tolerance is 1e-4 of an output's largest value, since the two systems add in different orders. Split and
-// whole are compared bit for bit by `cleave split --check`.
+// compares the outputs. The tolerance is 1e-4 of an output's largest value, since the two systems add in different
+// orders. `cleave split --check` compares the split and the whole model bit for bit.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { cleave, difference, feedsOf, inputArgs, makeFeeds, models, onnxRuntime, readOutputs, session } from './peer.mjs';
 
 const tolerance = 1e-4;
-// The tolerance for large models. One of them computes in float16, and one rounds to bytes between all convolutions, so a
-// difference of one step grows from layer to layer. Another optimization level changes ONNX Runtime's results of the first
-// by 1e-3. A change of the last bit of the input changes those of the second by 0.26.
+// The tolerance for large models. One of them computes in float16, and one rounds to bytes between all convolutions, so
+// a difference of one step grows from layer to layer. Another optimization level changes ONNX Runtime's results of the
+// float16 model by 1e-3. A change of the last bit of the input changes the results of the other model by 0.26.
 const largeTolerance = 0.1, largeTimeout = 2 * 3600 * 1000;
 const [command, folder, zoos = 'first,test,bench,refuse'] = process.argv.slice(2);
 const ort = onnxRuntime(folder);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // stages.mjs CLEAVE FOLDER [MODEL,...]: splits every model of the test zoo from the end of each of its stages, towards
-// its inputs as far as possible, into 2 and 4 bands along H, with the halo recomputed, carried and exchanged. Split and
-// whole are compared bit for bit, and ONNX Runtime runs the exported file (tolerance 1e-4 of an output's largest value).
-// Ends with a table of the share of each model's MACs in parallel subgraphs.
+// its inputs as far as possible, into 2 and 4 bands along H, with the halo recomputed, carried and exchanged. Compares
+// the outputs of the split model and of the whole model bit for bit. ONNX Runtime also runs the exported file
+// (tolerance 1e-4 of an output's largest value). Ends with a table of the share of each model's MACs in parallel
+// subgraphs.
 //
-// A stage ends where the number of rows decreases: at a node that a node with fewer rows reads, and no node with as many rows.
-// The last nodes with rows end a stage too.
+// A stage ends where the number of rows decreases: at a node that has a reader with fewer rows, and no reader with as
+// many rows. The last nodes with rows also end a stage.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

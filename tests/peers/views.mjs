@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // views.mjs BENCH FOLDER: measures splits and joins of 1x256x128x128 float32 in ONNX Runtime and in Cleave, with each
 // part an output or input of the graph. BENCH is tests/bench/bench-views, which writes the models and measures Cleave.
-// Each figure is the best of several rounds on one thread, in which the two alternate.
+// Each figure is the best of several rounds on one thread. ONNX Runtime and Cleave alternate in each round.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
