@@ -2,7 +2,7 @@
 #pragma once
 
 /* Writes the files of a bundle. cmd-bundle.c takes the texts of the files from a CleaveBundle and
- * calls these functions last; bundle-check.c writes them into a temporary folder. */
+ * calls these functions last; bundle-check.c writes the files into a temporary folder. */
 
 #include <cleave/cleave.h>
 

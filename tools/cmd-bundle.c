@@ -20,7 +20,7 @@ typedef struct
   CleaveModelOptions model;
   char *max_memory, *macs, *name, *align, *io_type, *kernels, *weights;
   char **inputs, **outputs, **memories, **states;
-  const char *folder; /* the value of -o that is a folder; NULL: none */
+  const char *folder; /* folder of the bundle, a value of -o; NULL: none */
   gboolean single_file, check, verbose, as_json;
 } Options;
 

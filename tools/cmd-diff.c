@@ -83,7 +83,7 @@ share_inputs (const CleaveGraph *a, const CleaveGraph *b, const GPtrArray *input
 
 /* The functions below compare the outputs. */
 
-/* Maps the name of each output to its index + 1. */
+/* Returns a table that maps the name of each output to 1 plus its index. */
 static GHashTable *
 number_outputs (const CleaveExecution *execution)
 {

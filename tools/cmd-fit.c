@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `cleave fit`: splits a model so that its activations fit into a memory limit. With --frontier, it
- * lists the possible plans.
+/* `cleave fit`: splits a model so that its activations fit into a memory limit. With --frontier,
+ * the command lists the possible plans.
  *
  * Over 400 lines: the options of one command and its two results. */
 

@@ -253,7 +253,8 @@ write_picture (
          cleave_outputs_commit (outputs, error);
 }
 
-/* Writes a copy of a TensorFlow Lite file, with the offset of each tensor in the arena. */
+/* Writes a copy of a TensorFlow Lite file that contains the offset of each tensor in the arena.
+ * Returns the exit status. */
 static int
 write_plan (const char *model, const Options *o, GError **error)
 {

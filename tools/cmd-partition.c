@@ -172,7 +172,7 @@ count_read_bytes (const CleaveGraph *part, GHashTable *inputs)
   return n_bytes;
 }
 
-/* Measures the parts and names their files. */
+/* Returns the sizes and the file names of all parts. */
 static GArray *
 list_parts (const CleavePartition *partition, const CleaveGraph *graph, GError **error)
 {

@@ -292,7 +292,7 @@ execute (const Options *o,
   return execute_layers (o, file, graph, inputs, n_threads, execution, layers, error);
 }
 
-/* Writes the files and prints the report of a run in this process. */
+/* Writes the files and prints the report of a run in this process. Returns the exit status. */
 static int
 finish (const Options *o,
         const CleaveExecution *execution,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `cleave split`: splits nodes of a model by name, all nodes, or for a number of threads.
+/* `cleave split`: splits nodes of a model. The options select nodes by name, all nodes, or nodes
+ * for a number of threads.
  *
  * Over 400 lines: the options of one command, and the three ways to split. */
 

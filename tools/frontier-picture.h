@@ -7,6 +7,6 @@
 
 #include <cleave/cleave.h>
 
-/* Draws the trade-off between plans (CleaveFitPlan) as SVG: arena against estimated latency, and
- * arena against added MACs, with a labeled point for each plan. */
+/* Returns a drawing of the trade-off between plans (CleaveFitPlan) as SVG: arena against estimated
+ * latency, and arena against added MACs, with a labeled point for each plan. */
 char *cleave_frontier_picture_draw (const char *title, const GPtrArray *plans);

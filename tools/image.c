@@ -93,7 +93,7 @@ parse_list (const char *option,
   return TRUE;
 }
 
-/* Loads a picture, scaled to the size of the tensor. */
+/* Returns the picture in a file, scaled to the size of the tensor; NULL on error. */
 static GdkPixbuf *
 load_scaled (const char *path, const Plane *plane, GError **error)
 {

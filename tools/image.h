@@ -17,8 +17,9 @@ typedef struct
 /* Returns whether the name ends with .png, .jpg or .jpeg. */
 gboolean cleave_image_is_name (const char *path);
 
-/* Loads a picture as a tensor of this type, scaled to H x W. The shape is [1, C, H, W], [C, H, W],
- * [1, H, W, C], [H, W, C] or [H, W]. C is 1 (luma), 3 (RGB) or 4 (RGB and alpha). */
+/* Returns a picture as a tensor of the given type, scaled to H x W. Returns NULL on error. The
+ * shape is [1, C, H, W], [C, H, W], [1, H, W, C], [H, W, C] or [H, W]. C is 1 (luma), 3 (RGB) or 4
+ * (RGB and alpha). */
 CleaveTensor *cleave_image_load (const char *path,
                                  const CleaveTensorType *type,
                                  const CleaveImageOptions *options,

@@ -122,8 +122,8 @@ add_values (
   }
 }
 
-/* Loads the model again if --input gives values to inputs with default values. Takes ownership of
- * the graph. */
+/* If --input gives values to inputs with default values, loads the model again and returns the new
+ * graph. If not, returns `graph`. Takes ownership of `graph`. */
 static CleaveGraph *
 load_with_defaults (CleaveGraph *graph,
                     const char *path,
@@ -198,8 +198,8 @@ check_extents (const CleaveGraph *graph, const CleaveGraph *largest, GError **er
   return TRUE;
 }
 
-/* Loads the model with the shapes of the files. `largest` is the graph with the largest extents of
- * the ranges. */
+/* Returns the graph of the model with the shapes of the files. `largest` is the graph with the
+ * largest extents of the ranges. */
 static CleaveGraph *
 load_in_range (const char *path,
                CleaveModelOptions *model,

@@ -18,8 +18,8 @@ typedef struct
 /* The options (--mean, --scale) that have no effect without --input. */
 extern const CleaveArgumentNeed cleave_input_needs[];
 
-/* Loads a model. If a free dimension of an input is not set by --shape, the dimension gets the
- * extent of the tensor that --input gives. */
+/* Returns the graph of a model. If --shape does not set a free dimension of an input, the dimension
+ * gets the extent of the tensor that --input gives. */
 CleaveGraph *cleave_model_load_for_inputs (const char *path,
                                            const CleaveModelOptions *model,
                                            const CleaveInputOptions *inputs,

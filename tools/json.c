@@ -69,8 +69,8 @@ append_numbers (GString *line, const char *text, gsize length)
       }
 }
 
-/* Formats JSON. Puts each element of an object or a list on a line of its own. Puts a list of
- * numbers, such as a shape or a range, on one line. */
+/* Returns the JSON as formatted text. Puts each element of an object or a list on a line of its
+ * own. Puts a list of numbers, such as a shape or a range, on one line. */
 char *
 cleave_json_to_string (CleaveJson *json)
 {

@@ -61,7 +61,8 @@ cleave_memory_list_peak (const CleaveMemoryTimeline *timeline)
   return list;
 }
 
-/* Escapes text for XML; characters that XML does not allow become replacement characters. */
+/* Returns the text escaped for XML. Characters that XML does not allow become replacement
+ * characters. */
 static char *
 escape (const char *text)
 {

@@ -19,8 +19,8 @@ get_channels (const CleaveResult *x)
   return cleave_result_get_type (x)->shape.dim[1];
 }
 
-/* Adds uniform random weights, scaled so that values neither grow nor vanish from layer to
- * layer. */
+/* Adds uniform random weights, and returns the weights. The weights are scaled so that values
+ * neither grow nor vanish from layer to layer. */
 static CleaveResult *
 add_weights (
     Builder *b, const char *node, const char *what, const CleaveTensorType *type, gint64 fan_in)
@@ -66,7 +66,7 @@ add_conv (Builder *b,
              : cleave_graph_add_conv (b->graph, name, x, w, bias, &attrs, b->error);
 }
 
-/* Adds a ReLU6, which is a Clip in ONNX. */
+/* Adds a ReLU6, which is a Clip in ONNX, and returns its result. */
 static CleaveResult *
 add_clip (Builder *b, const char *name, CleaveResult *x)
 {
@@ -76,8 +76,8 @@ add_clip (Builder *b, const char *name, CleaveResult *x)
   return x == NULL ? NULL : cleave_graph_add_clip (b->graph, clip, x, &attrs, b->error);
 }
 
-/* Adds an inverted residual block: expand, depthwise, project. If operand and result have the same
- * shape, adds the operand to the result. */
+/* Adds an inverted residual block (expand, depthwise, project), and returns its result. If operand
+ * and result have the same shape, adds the operand to the result. */
 static CleaveResult *
 add_block (
     Builder *b, guint number, CleaveResult *x, gint64 expansion, gint64 channels, gint64 stride)

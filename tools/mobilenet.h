@@ -10,7 +10,7 @@
  * split here. */
 #define CLEAVE_MOBILENET_STAGE_END "block4.project"
 
-/* Builds MobileNetV2 (Sandler, Howard and others, 2018): width 1.0, 224x224 pixels, 1000 classes,
- * batch normalization folded into the convolutions. Weights are random and depend only on the
- * seed. */
+/* Returns the graph of MobileNetV2 (Sandler, Howard and others, 2018): width 1.0, 224x224 pixels,
+ * 1000 classes, batch normalization folded into the convolutions. Weights are random and depend
+ * only on the seed. */
 CleaveGraph *cleave_mobilenet_new (guint64 seed, GError **error);

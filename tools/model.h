@@ -34,11 +34,13 @@ typedef struct
 /* Suffix of saved programs. */
 #define CLEAVE_PROGRAM_SUFFIX ".plan"
 
-/* Loads a model: an ONNX file, a TensorFlow Lite file or a graph as text. Errors name the file. */
+/* Returns the graph of a model: an ONNX file, a TensorFlow Lite file or a graph as text. Returns
+ * NULL and an error that names the file on failure. */
 CleaveGraph *
 cleave_model_load (const char *path, const CleaveModelOptions *options, GError **error);
 
-/* Formats a number of MACs; ">= 9.2e18" if it is G_MAXINT64, the largest value that is counted. */
+/* Returns a number of MACs as text. Returns ">= 9.2e18" for G_MAXINT64, the largest number that
+ * Cleave counts. */
 char *cleave_macs_to_string (gint64 macs);
 
 /* The options of every command that loads a model, and of every command that writes a file. */

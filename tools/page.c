@@ -173,7 +173,8 @@ get_file (const char *name)
   return bytes == NULL ? "" : g_bytes_get_data (bytes, NULL);
 }
 
-/* Returns the template with each mark replaced once, in order. */
+/* Returns the template of the page. Replaces "@CSS@", "@DATA@" and "@JS@" by the styles, `data` and
+ * the script. */
 static GBytes *
 fill_template (const char *data)
 {

@@ -61,7 +61,7 @@ make_doc (const CleaveSplitNode *split, guint piece, const CleaveFitSegment *seg
   return g_string_free (doc, FALSE);
 }
 
-/* Maps the name of each node to its segment. */
+/* Returns a table that maps the name of each node to its segment. */
 static GHashTable *
 map_segments (const CleaveFitPlan *plan)
 {

@@ -24,7 +24,7 @@ typedef struct
   gboolean (*agree) (const GError *own, GError **error);
   /* Measures the network between the ranks. */
   gboolean (*measure) (CleaveNetwork *network, GError **error);
-  /* Makes `n_programs` equal programs, all of which can be in flight at the same time. */
+  /* Returns `n_programs` equal programs, which can all be in flight at the same time. */
   gpointer (*make) (CleavePlacement *placement, guint n_threads, guint n_programs, GError **error);
   gboolean (*bind) (gpointer programs,
                     guint program,

@@ -82,8 +82,8 @@ cleave_place_to_run (CleaveGraph *graph,
              : g_steal_pointer (&uncut);
 }
 
-/* Loads the module for MPI from the same folder as the module for pictures: CLEAVE_MODULE_DIR,
- * or the folder `cleave` beside the library. */
+/* Returns the module for MPI, loaded from the same folder as the module for pictures:
+ * CLEAVE_MODULE_DIR, or the folder `cleave` beside the library. */
 static const CleaveRanksModule *
 load_module (GError **error)
 {
@@ -229,8 +229,8 @@ bind_all (const CleaveRanksModule *module,
 }
 
 /* Prepares the run: network, placement, programs, bindings. After each of these steps, all ranks
- * exchange whether it succeeded. If a step failed on one rank, all ranks stop and report the
- * error. */
+ * tell each other whether the step succeeded. If a step failed on one rank, all ranks stop and
+ * report the error. */
 static gboolean
 run_steps (const CleaveRanksModule *module,
            const CleaveRankRequest *request,

@@ -34,7 +34,8 @@ gboolean cleave_network_options_parse (const CleaveNetworkOptions *options,
                                        guint n_threads,
                                        CleaveNetwork *network,
                                        GError **error);
-/* Splits a graph for the ranks and places its nodes, for `n_in_flight` runs at once. */
+/* Splits a graph for the ranks, and returns a placement of its nodes for `n_in_flight` runs at
+ * once. Returns NULL on error. */
 CleavePlacement *cleave_place_to_run (CleaveGraph *graph,
                                       const CleaveNetwork *network,
                                       guint n_in_flight,

@@ -13,5 +13,5 @@ gboolean cleave_limits_judge (const CleaveSplitReport *report);
 const char *cleave_split_name_option (const char *option);
 /* Returns the name of the option that sets a limit. */
 const char *cleave_limit_get_option (CleaveLimitKind kind);
-/* Formats a limit: bytes, pieces or per cent. */
+/* Returns a limit as text: bytes, pieces or per cent. */
 char *cleave_limit_dup_number (CleaveLimitKind kind, double number);

@@ -176,8 +176,8 @@ read_part (
   return NULL;
 }
 
-/* Maps the whole file with its current size, since the file may have become shorter after it was
- * opened. */
+/* Returns a mapping of the whole file with its current size, since the file may have become shorter
+ * after it was opened. */
 static Mapping *
 mapping_new (const CleaveExternalFile *file, GError **error)
 {

@@ -42,8 +42,8 @@ typedef struct
 } CleaveOnnxOrigin;
 
 CleaveOnnxOrigin *cleave_onnx_origin_new (const Onnx__ModelProto *model);
-/* Copies an origin. The copy has its own table of the doc strings of nodes, and shares all other
- * fields with the original. No function may change a shared field. */
+/* Returns a copy of an origin. The copy has its own table of the doc strings of nodes, and shares
+ * all other fields with the original. No function may change a shared field. */
 CleaveOnnxOrigin *cleave_onnx_origin_copy (const CleaveOnnxOrigin *origin);
 /* Adds a warning about the model. Takes ownership of the text. */
 void cleave_onnx_origin_take_warning (CleaveOnnxOrigin *origin, char *text);

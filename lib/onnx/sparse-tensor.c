@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads sparse tensors (SparseTensorProto) as dense tensors.
+/* Reads sparse tensors (SparseTensorProto) as dense tensors. For example, a sparse tensor has the
+ * shape 2x3 and the values 5 and 7. Its indices are 1 and 5, or the rows (0, 1) and (1, 2). The
+ * dense tensor is
  *
- *     dims 2x3, values 5 7, indices 1 5          0 5 0
- *     (or, with one row each, 0,1 and 1,2)  =>   0 0 7 */
+ *     0 5 0
+ *     0 0 7 */
 
 #include "tensor-proto.h"
 

@@ -75,8 +75,8 @@ cleave_onnx_element_number (CleaveElement element)
   g_assert_not_reached ();
 }
 
-/* Makes a tensor from bytes. Copies the bytes if their address is not aligned for the element type,
- * as may happen in a file. */
+/* Returns a tensor of the bytes. Copies bytes from an address that is not aligned for the element
+ * type, as may happen in a file. */
 static CleaveTensor *
 tensor_of_bytes (const CleaveTensorType *type, GBytes *bytes, GError **error)
 {
@@ -262,7 +262,7 @@ fill_halves (gpointer to, gpointer data)
     }
 }
 
-/* Makes a tensor with one byte for each element of 4 bits. */
+/* Returns a tensor with one byte for each element of 4 bits; NULL on error. */
 static CleaveTensor *
 read_halves (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
 {
@@ -316,7 +316,7 @@ load_float8 (guint kind, guint8 bits)
   return (bits & 0x80) != 0 ? -value : value;
 }
 
-/* Makes a tensor of 32-bit floats from 8-bit floats. */
+/* Returns a tensor of 32-bit floats, converted from 8-bit floats; NULL on error. */
 static CleaveTensor *
 read_floats8 (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
 {

@@ -36,12 +36,12 @@ int cleave_onnx_element_number (CleaveElement element);
 gboolean
 cleave_onnx_read_dims (const int64_t *dims, gsize n_dims, CleaveShape *shape, GError **error);
 
-/* Makes a tensor. Where possible, moves the bytes out of `proto` instead of copying them, so call
- * this function only once for a message. */
+/* Returns the tensor of a message; NULL on error. Where possible, moves the bytes out of `proto`
+ * instead of copying the bytes, so call this function only once for a message. */
 CleaveTensor *
 cleave_onnx_tensor (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error);
-/* Makes a dense tensor from a sparse tensor. Moves bytes out of `proto`, so call this function only
- * once for a message. */
+/* Returns the dense tensor of a sparse tensor; NULL on error. Moves bytes out of `proto`, so call
+ * this function only once for a message. */
 CleaveTensor *cleave_onnx_sparse_tensor (Onnx__SparseTensorProto *proto,
                                          CleaveOnnxFolder *folder,
                                          GError **error);
@@ -53,7 +53,8 @@ typedef enum {
                             * tensor */
 } CleaveOnnxForm;
 
-/* Makes the tensor of an initializer. Sets `form` to how the file stores the elements. */
+/* Returns the tensor of an initializer; NULL on error. Sets `form` to how the file stores the
+ * elements. */
 CleaveTensor *cleave_onnx_initializer (Onnx__TensorProto *proto,
                                        CleaveOnnxFolder *folder,
                                        CleaveOnnxForm *form,

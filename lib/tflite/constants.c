@@ -9,7 +9,8 @@
 
 #define TYPE_INT4 17 /* number of INT4 in the schema: two elements in a byte, low half first */
 
-/* Makes a tensor of int8 from elements of 4 bits with a sign. */
+/* Returns a tensor of int8 with the elements of a tensor of signed 4-bit integers; NULL on
+ * error. */
 static CleaveTensor *
 unpack (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **error)
 {
@@ -30,7 +31,8 @@ unpack (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **e
   return unpacked;
 }
 
-/* Converts uint8 to int8: flips the highest bit, which subtracts 128. Takes ownership of `from`. */
+/* Returns a tensor of int8, converted from uint8: flips the highest bit, which subtracts 128. Takes
+ * ownership of `from`. */
 static CleaveTensor *
 make_signed (CleaveTfliteImport *import, CleaveTensor *from, GError **error)
 {
@@ -52,7 +54,7 @@ make_signed (CleaveTfliteImport *import, CleaveTensor *from, GError **error)
   return copy;
 }
 
-/* Copies bools. Each nonzero byte becomes 1, since kernels assume 0 or 1. */
+/* Returns a copy of a tensor of bools. Each nonzero byte becomes 1, since kernels assume 0 or 1. */
 static CleaveTensor *
 copy_bools (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **error)
 {
@@ -92,7 +94,8 @@ expected_bytes (const CleaveTfliteTensor *tensor)
   return (gsize) (tensor->type_code == TYPE_INT4 ? n / 2 + n % 2 : n);
 }
 
-/* Reads the value of a tensor. Elements of uint8 stay uint8; the caller converts them to int8. */
+/* Returns the value of a tensor; NULL on error. Elements of uint8 stay uint8: the caller converts
+ * the elements to int8. */
 static CleaveTensor *
 read_value (CleaveTfliteImport *import, guint tensor, GError **error)
 {

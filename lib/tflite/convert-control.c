@@ -186,8 +186,8 @@ select_states (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* Reshapes a condition of one element to a scalar, which broadcasts to all shapes. The Reshape gets
- * the name of the condition: the name of output 0 belongs to another node. */
+/* Returns a condition of one element, reshaped to a scalar, which broadcasts to all shapes. The
+ * Reshape gets the name of the condition, since another node has the name of output 0. */
 static CleaveResult *
 as_scalar (CleaveTfliteImport *import, CleaveResult *condition, GError **error)
 {

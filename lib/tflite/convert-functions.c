@@ -118,7 +118,7 @@ hard_swish (const CleaveTfliteFunction *f, gint32 x)
   return cleave_fixed_shift_right (r, CLAMP (-f->gain_shift, 0, 31)) + f->y.zero;
 }
 
-/* Rounds a multiplier of 32 bits to its upper 16 bits, at most 32767. */
+/* Returns the upper 16 bits of a multiplier of 32 bits, rounded, and at most 32767. */
 static gint32
 reduce (gint32 multiplier)
 {

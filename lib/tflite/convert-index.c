@@ -34,8 +34,8 @@ cleave_tflite_convert_reverse (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Adds a Gather that extends dimension `d` of x by `begin` elements before it and `end` elements
- * after it. The new elements mirror x at its edges; the mirror image begins with the edge element
+/* Returns x with dimension `d` extended by a Gather: `begin` elements before x, and `end` elements
+ * after x. The new elements mirror x at its edges; the mirror image begins with the edge element
  * itself. */
 static CleaveResult *
 mirror (

@@ -9,7 +9,8 @@
 
 #include "../ops/tflite.h"
 
-/* Adds nodes that compute x - zero as int32. `zero` is the zero point of x. */
+/* Adds nodes that compute x - zero as int32, and returns the difference. `zero` is the zero point
+ * of x. */
 static CleaveResult *
 add_difference (CleaveTfliteImport *import, CleaveResult *x, gint32 zero, GError **error)
 {

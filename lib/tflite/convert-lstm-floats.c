@@ -6,8 +6,8 @@
 
 #include "lstm.h"
 
-/* Concatenates constants of the four gates in the order of ONNX. Adds a dimension of extent 1 for
- * the direction. */
+/* Returns the constants of the four gates, concatenated in the order of ONNX, with one more
+ * dimension of extent 1 for the direction. */
 static CleaveResult *
 stack_gates (CleaveTfliteImport *import,
              guint first,
@@ -31,9 +31,9 @@ stack_gates (CleaveTfliteImport *import,
       error);
 }
 
-/* Converts x between the layout of the file and [time, batch, inputs], where `shape` is the shape
- * of the result. Adds a Transpose if time and batch must be exchanged and neither is 1. In all
- * other cases, adds a Reshape, which moves no data. */
+/* Returns x converted from the layout of the file to [time, batch, inputs], or back. `shape` is the
+ * shape of the result. Adds a Transpose if time and batch must be exchanged and neither is 1. In
+ * all other cases, adds a Reshape, which moves no data. */
 static CleaveResult *
 swap_time (CleaveTfliteImport *import,
            const CleaveTfliteLstm *l,
@@ -48,8 +48,8 @@ swap_time (CleaveTfliteImport *import,
   return x == NULL ? NULL : cleave_tflite_add_transpose (import, x, &perm, error);
 }
 
-/* Concatenates the biases of W in the order of ONNX, then zeros for the biases of R, which the file
- * lacks. */
+/* Returns the biases of W in the order of ONNX, followed by zeros for the biases of R, which the
+ * file lacks. */
 static CleaveResult *
 add_biases (CleaveTfliteImport *import, const CleaveTfliteLstm *l, GError **error)
 {
@@ -166,8 +166,8 @@ add_step (CleaveTfliteImport *import,
   return r->h != NULL;
 }
 
-/* Concatenates four constants, the inputs from `first` on, to one matrix or one bias for all gates.
- */
+/* Returns one matrix or one bias for all gates: four constants, the inputs from `first` on,
+ * concatenated. */
 static CleaveResult *
 stack_all (CleaveTfliteImport *import, guint first, CleaveResult *const *gates, GError **error)
 {

@@ -50,8 +50,8 @@ read_rnn (CleaveTfliteImport *import, Rnn *rnn, GError **error)
   return read_activation (import, is_sequence ? 1 : 0, rnn, error);
 }
 
-/* Converts x between the layout of the file and [time, batch, inputs], where `shape` is the shape
- * of the result. */
+/* Returns x converted from the layout of the file to [time, batch, inputs], or back. `shape` is the
+ * shape of the result. */
 static CleaveResult *
 swap_time (CleaveTfliteImport *import,
            const Rnn *rnn,

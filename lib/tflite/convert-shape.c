@@ -63,8 +63,8 @@ read_pads (CleaveTfliteImport *import, CleaveInts *pads, GError **error)
   return TRUE;
 }
 
-/* Sets `fill` to the value that a PAD writes around x, and `is_zero` to whether it stands for 0.
- * PADV2 has this value as input 2. Without input 2, the value is 0, or the zero point of the
+/* Sets `fill` to the value that a PAD writes around x, and `is_zero` to whether this value stands
+ * for 0. PADV2 has this value as input 2. Without input 2, the value is 0, or the zero point of the
  * output. */
 static gboolean
 read_fill (CleaveTfliteImport *import, double *fill, gboolean *is_zero, GError **error)

@@ -309,8 +309,8 @@ cleave_tflite_convert_unpack (CleaveTfliteImport *import, GError **error)
   return TRUE;
 }
 
-/* Adds a GATHER whose axis is the first dimension after the batch: a GatherND with one index for
- * each position. */
+/* Returns the result of a GATHER whose axis is the first dimension after the batch. Adds a GatherND
+ * with one index for each position. */
 static CleaveResult *
 gather_batch (
     CleaveTfliteImport *import, CleaveResult *x, CleaveResult *indices, gint64 n, GError **error)
@@ -354,8 +354,8 @@ cleave_tflite_convert_gather (CleaveTfliteImport *import, GError **error)
   return cleave_tflite_set (import, 0, y, error);
 }
 
-/* Reshapes a vector of conditions of SELECT to the rank of the values, so that it broadcasts. Each
- * condition is for one index of dimension 0. */
+/* Returns a vector of conditions of SELECT, reshaped to the rank of the values, so that the vector
+ * broadcasts. Each condition is for one index of dimension 0. */
 static CleaveResult *
 widen (CleaveTfliteImport *import, CleaveResult *condition, GError **error)
 {

@@ -136,8 +136,8 @@ read_svdf_scales (CleaveTfliteImport *import, SvdfScales *q, GError **error)
   return TRUE;
 }
 
-/* Adds a TfliteConv with one tap and one factor, `ratio`. The result is clamped to the range of its
- * element type. */
+/* Adds a TfliteConv with one tap and one factor, `ratio`. Returns its result, which is clamped to
+ * the range of the element type. */
 static CleaveResult *
 add_product (CleaveTfliteImport *import,
              CleaveResult *x,
@@ -166,8 +166,8 @@ add_product (CleaveTfliteImport *import,
   return cleave_tflite_add (import, "TfliteConv", operands, bias == NULL ? 6 : 7, &attrs, error);
 }
 
-/* Adds the zero point of the state to the newest results of the filters. The sum of int16 wraps
- * around, as in the reference kernel. */
+/* Returns the newest results of the filters plus the zero point of the state. The sum of int16
+ * wraps around, as in the reference kernel. */
 static CleaveResult *
 add_zero (CleaveTfliteImport *import, CleaveResult *x, gint32 zero, GError **error)
 {

@@ -167,7 +167,7 @@ cleave_tflite_convert_integer_tanh (CleaveTfliteImport *import, GError **error)
          cleave_tflite_set_table (import, &f, tanh_of, error);
 }
 
-/* Computes RELU: rescales x by the ratio of the scales. The ratio is computed in float32. */
+/* Returns RELU of x: rescales x by the ratio of the scales. The ratio is computed in float32. */
 
 static gint64
 relu (const CleaveTfliteFunction *f, gint32 x)
@@ -236,8 +236,8 @@ cleave_tflite_convert_integer_relu6 (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Computes ABS: rescales the distance of x from the zero point, unless both scales are equal. (On
- * int16, ABS becomes a TfliteRescale with a negative factor below the zero point.) */
+/* Returns ABS of x: rescales the distance of x from the zero point, unless both scales are equal.
+ * (On int16, ABS becomes a TfliteRescale with a negative factor below the zero point.) */
 
 static gint64
 absolute (const CleaveTfliteFunction *f, gint32 x)
@@ -260,8 +260,8 @@ cleave_tflite_convert_integer_abs (CleaveTfliteImport *import, GError **error)
                         : cleave_tflite_set_table (import, &f, absolute, error);
 }
 
-/* Computes RSQRT. The zero point and integers below it have no inverse root; their result is the
- * largest integer. */
+/* Returns RSQRT of x. The zero point and integers below the zero point have no inverse root: the
+ * result is the largest integer. */
 
 static gint64
 inverse_root (const CleaveTfliteFunction *f, gint32 x)

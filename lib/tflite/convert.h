@@ -208,10 +208,10 @@ gboolean cleave_tflite_convert_range (CleaveTfliteImport *import, GError **error
 gboolean cleave_tflite_convert_one_hot (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_top_k (CleaveTfliteImport *import, GError **error);
 
-/* Adds a constant whose bytes are all 0. */
+/* Adds a constant whose bytes are all 0, and returns the constant. */
 CleaveResult *
 cleave_tflite_add_zeros (CleaveTfliteImport *import, const CleaveTensorType *type, GError **error);
-/* Adds a border around x that mirrors x at its edges; the mirror image begins with the edge
+/* Returns x with a border that mirrors x at its edges; the mirror image begins with the edge
  * element. `pads` has the extents of the border before all dimensions, then the extents after
  * them. */
 CleaveResult *cleave_tflite_add_mirrored (CleaveTfliteImport *import,

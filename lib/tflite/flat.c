@@ -105,7 +105,8 @@ cleave_flat_root (CleaveFlat *flat, CleaveFlatTable *root, GError **error)
   return check (flat, 0, 8, 1, error) && open_table (flat, load_u32 (flat, 0), root, error);
 }
 
-/* Sets `at` to the position of a field of `size` bytes. Sets 0 if the table lacks the field. */
+/* Sets `at` to the position of a field of `size` bytes. Sets `at` to 0 if the table lacks the
+ * field. */
 static gboolean
 find_field (const CleaveFlatTable *table, guint field, gsize size, guint32 *at, GError **error)
 {
@@ -124,8 +125,8 @@ find_field (const CleaveFlatTable *table, guint field, gsize size, guint32 *at, 
   return *at % size == 0 || check (table->flat, *at, size, size, error);
 }
 
-/* Sets `at` to the position to which the offset in a field points. Sets 0 if the table lacks the
- * field. */
+/* Sets `at` to the position to which the offset in a field points. Sets `at` to 0 if the table
+ * lacks the field. */
 static gboolean
 follow (const CleaveFlatTable *table, guint field, guint64 *at, GError **error)
 {

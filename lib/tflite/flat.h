@@ -63,8 +63,8 @@ gboolean cleave_flat_get_integer (const CleaveFlatTable *table,
                                   GError **error);
 gboolean cleave_flat_get_float (
     const CleaveFlatTable *table, guint field, float fallback, float *value, GError **error);
-/* Sets `value` to a copy of field `field`, a string, with invalid UTF-8 replaced. Sets NULL if the
- * field is absent. */
+/* Sets `value` to a copy of field `field`, a string, with invalid UTF-8 replaced. Sets `value` to
+ * NULL if the field is absent. */
 gboolean
 cleave_flat_dup_string (const CleaveFlatTable *table, guint field, char **value, GError **error);
 

@@ -115,7 +115,8 @@ find_value (const CleaveFlatVector *bytes,
   return TRUE;
 }
 
-/* Converts the bits of a number with `width` bytes and the kind `kind` to a double. */
+/* Returns a number as a double. `bits` are the bits of the number, which has `width` bytes and the
+ * kind `kind`. */
 static double
 convert (guint64 bits, guint64 width, guint kind)
 {

@@ -109,8 +109,8 @@ gboolean cleave_tflite_find_state (CleaveTfliteImport *import,
  * `result` is NULL, an earlier step has set the error: returns FALSE. */
 gboolean
 cleave_tflite_set_state (CleaveTfliteImport *import, guint i, CleaveResult *result, GError **error);
-/* Sets `constant` to the value of input `i`; the caller gets no reference. Sets NULL if the input
- * is absent or if its value is not known during the import. */
+/* Sets `constant` to the value of input `i`; the caller gets no reference. Sets `constant` to NULL
+ * if the input is absent, or if its value is not known during the import. */
 gboolean cleave_tflite_find_constant (CleaveTfliteImport *import,
                                       guint i,
                                       CleaveTensor **constant,
@@ -133,15 +133,15 @@ CleaveResult *cleave_tflite_add_unary (CleaveTfliteImport *import,
                                        GError **error);
 CleaveResult *cleave_tflite_add_binary (
     CleaveTfliteImport *import, const char *op, CleaveResult *a, CleaveResult *b, GError **error);
-/* Adds a constant. Takes ownership of the tensor. */
+/* Adds a constant, and returns its value. Takes ownership of the tensor. */
 CleaveResult *cleave_tflite_add_constant (CleaveTfliteImport *import, CleaveTensor *tensor);
-/* Adds a constant: a vector of `n` elements, or a scalar if `n` is 0. */
+/* Adds a constant, and returns its value: a vector of `n` elements, or a scalar if `n` is 0. */
 CleaveResult *cleave_tflite_add_data (CleaveTfliteImport *import,
                                       CleaveElement element,
                                       gint64 n,
                                       gconstpointer data);
 CleaveResult *cleave_tflite_add_float (CleaveTfliteImport *import, float value);
-/* Adds a scalar constant of int8, int16 or int32. */
+/* Adds a scalar constant of int8, int16 or int32, and returns its value. */
 CleaveResult *
 cleave_tflite_add_integer (CleaveTfliteImport *import, CleaveElement element, gint32 value);
 CleaveResult *cleave_tflite_add_reshape (CleaveTfliteImport *import,

@@ -33,6 +33,7 @@ gboolean cleave_tflite_read_lstm_direction (CleaveTfliteImport *import,
                                             gboolean is_reverse,
                                             CleaveTfliteLstm *l,
                                             GError **error);
-/* Concatenates constants of the four gates along dimension 0, in the order of `gates`. */
+/* Returns the constants of the four gates, concatenated along dimension 0 in the order of
+ * `gates`. */
 CleaveResult *
 cleave_tflite_stack_gates (CleaveTfliteImport *import, CleaveResult *const *gates, GError **error);

@@ -92,8 +92,8 @@ read_shape (const CleaveFlatTable *table, CleaveShape *shape, GError **error)
   return TRUE;
 }
 
-/* Finds the bytes of a buffer. A tensor with an empty buffer, such as buffer 0, is not a constant.
- */
+/* Sets the bytes of a tensor's value to the bytes of its buffer. A tensor with an empty buffer,
+ * such as buffer 0, is not a constant. */
 static gboolean
 read_buffer (CleaveFlat *flat,
              const CleaveFlatVector *buffers,

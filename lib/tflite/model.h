@@ -68,7 +68,8 @@ typedef struct
   guint n_codes;
 } CleaveTfliteModel;
 
-/* Reads all subgraphs of a file. Fails with CLEAVE_ERROR_MODEL if the file is not valid. */
+/* Returns the model in a file, with all subgraphs. Fails with CLEAVE_ERROR_MODEL if the file is not
+ * valid. */
 CleaveTfliteModel *cleave_tflite_model_new (const guint8 *data, gsize n_bytes, GError **error);
 void cleave_tflite_model_free (CleaveTfliteModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveTfliteModel, cleave_tflite_model_free)

@@ -219,8 +219,8 @@ cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs)
   return cleave_attr_is_default (attr, attrs);
 }
 
-/* Chooses the element type of the operand `depth` of OneHot. ONNX Runtime has kernels for only some
- * of the 72 combinations of the types of indices, depth and values. */
+/* Returns the element type for the operand `depth` of OneHot. ONNX Runtime has kernels for only
+ * some of the 72 combinations of the types of indices, depth and values. */
 static CleaveElement
 choose_depth_element (const CleaveNode *node, gint64 depth)
 {

@@ -32,8 +32,9 @@ list_operands (CleaveOnnxExport *export, const CleaveNode *node, const Onnx__Nod
   return names;
 }
 
-/* Lists the names of a node's outputs in the file. If the graph has no result for an output, the
- * output has its old name, or a new name if the old one is in use. */
+/* Returns the names of a node's outputs in the file. If the graph has no result for an output, the
+ * output keeps its name from the imported file. If another value has this name, the output gets a
+ * new name. */
 static GPtrArray *
 list_results (CleaveOnnxExport *export, const CleaveNode *node, const Onnx__NodeProto *proto)
 {

@@ -2,7 +2,7 @@
 
 /* Writes the dynamic part of a model after the static part, so that the file has the whole model
  * again. Names do not change in the dynamic part. The values of the static part that dynamic nodes
- * read are outputs of the graph. They keep their names, too. */
+ * read are outputs of the graph, and also keep their names. */
 
 #include "export.h"
 

@@ -101,7 +101,7 @@ GHashTable *cleave_onnx_find_packed (const CleaveGraph *graph);
 /* The functions below find the opset of the file, and the differences between opsets. */
 
 /* The first function returns the lowest opset, at least CLEAVE_ONNX_OPSET, that has every op of the
- * graph. The second returns the lowest IR version that a file of the opset may state. */
+ * graph. The second function returns the lowest IR version that a file of the opset may state. */
 guint cleave_onnx_find_opset (const CleaveGraph *graph);
 gint64 cleave_onnx_ir_version (guint opset);
 
@@ -161,8 +161,8 @@ void cleave_onnx_export_loops (CleaveOnnxExport *export);
 void cleave_onnx_export_hide (CleaveOnnxExport *export);
 /* Returns the nodes (Onnx__NodeProto) in the order in which ONNX Runtime runs them. */
 GPtrArray *cleave_onnx_depth_first (const Onnx__GraphProto *graph);
-/* Estimates the peak of activations in ONNX Runtime, in bytes. `is_known`: whether the file has the
- * shapes of inner values. */
+/* Returns the estimated peak of activations in ONNX Runtime, in bytes. `is_known`: whether the file
+ * has the shapes of inner values. */
 gint64 cleave_onnx_export_estimate (CleaveOnnxExport *export, gboolean is_known);
 
 /* The functions below write attributes of a node. */
@@ -177,7 +177,7 @@ Onnx__GraphProto *cleave_onnx_add_graph (Onnx__NodeProto *node, const char *name
 /* Writes one field of `attrs`, which `attr` describes, as an attribute of the node. */
 void cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs);
 /* Write an attribute of our op that ONNX has as an operand, from its field in `attrs`. The first
- * function returns whether to omit the operand; the second returns the operand's value. */
+ * function returns whether to omit the operand; the second function returns the operand's value. */
 gboolean cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs);
 CleaveTensor *
 cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gconstpointer attrs);

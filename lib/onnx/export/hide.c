@@ -8,7 +8,7 @@
  *
  * A list of extents is unknown before the run if a Loop returns it: constant folding does not
  * evaluate a Loop. So the exporter adds a Loop of one iteration that returns such lists. A Reshape
- * gives each input the shape in its list, and each Resize reads its sizes from a list:
+ * changes each input to the shape in a list, and each Resize reads its sizes from a list:
  *
  *     Loop (lists) -> s, t      Reshape (input, s) -> x      Resize (y, sizes = t)
  *
@@ -29,9 +29,9 @@ find_constant (const Onnx__GraphProto *graph, const char *name)
   return NULL;
 }
 
-/* Adds a list of integers as an initializer of its own. Unlike cleave_onnx_add_list(), does not
- * share equal lists: a shared list may be in the body of a Loop, where other nodes cannot read it.
- */
+/* Adds a list of integers as a separate initializer, and returns its name. Unlike
+ * cleave_onnx_add_list(), does not share equal lists: a shared list may be in the body of a Loop,
+ * where other nodes cannot read it. */
 static const char *
 add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n)
 {
@@ -218,8 +218,8 @@ find_sizes (const Onnx__GraphProto *graph, const Onnx__NodeProto *node)
 }
 
 /* Makes the Loop return the sizes of Resizes, since constant sizes would show the shapes of all
- * later values. A Resize requires a list of known length, so a Reshape gives the list its length.
- */
+ * later values. A Resize requires a list of known length, so a Reshape sets the length of the
+ * list. */
 static void
 pass_sizes (ShapeLoop *shapes, GArray *shapings)
 {

@@ -245,9 +245,9 @@ find_types (CleaveOnnxList *list)
 
 /* The functions below find kinds of nodes: nodes of one kind may be iterations of one body. */
 
-/* Describes a node as text: op, constants and attributes, and the phase of a Winograd Conv. Leaves
- * out the names of other operands and the begins of a Slice. Nodes with equal texts may be
- * iterations of one body. */
+/* Returns a description of a node: its op, constants and attributes, and the phase of a Winograd
+ * Conv. Leaves out the names of other operands and the begins of a Slice. Nodes with equal texts
+ * may be iterations of one body. */
 static char *
 describe (const CleaveOnnxList *list, guint index)
 {

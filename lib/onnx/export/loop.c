@@ -63,8 +63,8 @@ add_input (const Loop *loop, const char *name, const CleaveTensorType *type)
 }
 
 /* Adds the value `name` to the body's outputs. If the body does not compute the value (`is_made`
- * FALSE), or if the value is an output already, adds an Identity and makes its result the output.
- */
+ * FALSE), or if the value is an output already, adds an Identity, and makes the result of the
+ * Identity the output. */
 static void
 add_output (const Loop *loop, const char *name, const CleaveTensorType *type, gboolean is_made)
 {
@@ -187,8 +187,8 @@ name_operand (const Loop *loop, guint node, guint input)
                               key_of (loop, relation.node, relation.result, relation.lag));
 }
 
-/* Joins the doc strings that a node has in the first and in the last iteration, for the node in the
- * body. */
+/* Returns the doc string for a node of the body: the doc strings that the node has in the first and
+ * in the last iteration, joined. */
 static char *
 join_docs (const Loop *loop, const Onnx__NodeProto *first, const Onnx__NodeProto *last)
 {

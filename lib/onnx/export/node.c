@@ -35,7 +35,7 @@ is_attr (const CleaveOnnxExport *export, const CleaveOp *op, guint operand)
   return FALSE;
 }
 
-/* Lists the names of operands in the order of ONNX. An attribute that ONNX has as an operand gets
+/* Returns the names of operands in the order of ONNX. An attribute that ONNX has as an operand gets
  * the index in ONNX; the operands of our op take the remaining indices in order. */
 static GPtrArray *
 list_operands (CleaveOnnxExport *export, const CleaveNode *node, gconstpointer attrs)

@@ -53,9 +53,9 @@ repeat_new (guint begin, guint period, guint n_iterations)
   return repeat;
 }
 
-/* Finds the longest repeat in a candidate that begins at node `begin`, or up to MAX_SKIPPED periods
- * later. If nodes outside the repeat read results that a Loop cannot return, leaves out up to 3
- * iterations at the end. */
+/* Returns the longest repeat in a candidate that begins at node `begin`, or up to MAX_SKIPPED
+ * periods later; NULL: there is none. If nodes outside the repeat read results that a Loop cannot
+ * return, leaves out up to 3 iterations at the end. */
 static CleaveOnnxRepeat *
 find_in_phase (Search *search, const Candidate *candidate, guint begin)
 {
@@ -78,7 +78,7 @@ find_in_phase (Search *search, const Candidate *candidate, guint begin)
   return NULL;
 }
 
-/* Returns the bytes of all states of a repeat, the results that later iterations read. */
+/* Returns the bytes of all states of a repeat. A state is a result that later iterations read. */
 static gint64
 count_state_bytes (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat)
 {

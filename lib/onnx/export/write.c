@@ -19,7 +19,7 @@ is_taken (const CleaveOnnxExport *export, GHashTable *taken, const char *name)
          g_hash_table_contains (taken, name);
 }
 
-/* Makes a name unique: appends the next number to it. */
+/* Returns a name that is not in use: `base`, "_" and the next number. The caller frees the name. */
 static char *
 number_name (CleaveOnnxExport *export, GHashTable *taken, const char *base)
 {

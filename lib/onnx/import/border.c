@@ -16,7 +16,7 @@ typedef struct
 {
   CleaveOnnxImport *import;
   CleaveOnnxDynamic *dynamic;
-  GHashTable *seen; /* set of the names for which add_read() was called */
+  GHashTable *seen; /* set of the names of the values that were added */
   GError *error;
 } Border;
 
@@ -128,8 +128,9 @@ add_nodes (const CleaveOnnxImport *import, CleaveOnnxDynamic *dynamic)
     }
 }
 
-/* Serializes a graph with the dynamic nodes, the initializers that are strings, the inputs that are
- * strings, sequences or optional values, and the model's outputs. */
+/* Returns a serialized graph. The graph has the dynamic nodes, the initializers that are strings,
+ * and the model's outputs. Its inputs are the inputs that are strings, sequences or optional
+ * values. */
 static GBytes *
 pack_graph (const CleaveOnnxImport *import, const Onnx__GraphProto *whole)
 {

@@ -141,7 +141,7 @@ cleave_onnx_note_maker (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred)
     deferred_free (deferred);
 }
 
-/* The functions below make nodes dynamic that made sequences. */
+/* The functions below make a node dynamic if the node made a sequence. */
 
 typedef struct
 {

@@ -35,7 +35,7 @@ void cleave_onnx_begin_dynamic (CleaveOnnxImport *import);
  * graphs reads. Returns NULL if there is none. */
 const char *cleave_onnx_find_dynamic (const CleaveOnnxImport *import, const Onnx__NodeProto *proto);
 GBytes *cleave_onnx_pack_node (const Onnx__NodeProto *proto);
-/* Makes a copy of a node of the file, for the dynamic part. Call this function before the import
+/* Returns a copy of a node of the file, for the dynamic part. Call this function before the import
  * reads the node, since reading may change the node. */
 CleaveOnnxDeferred *
 cleave_onnx_deferred_new (CleaveOnnxImport *import, const Onnx__NodeProto *proto, guint position);

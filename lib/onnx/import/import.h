@@ -100,8 +100,8 @@ typedef struct
                            * collected yet */
   CleavePool *pool;       /* owner of all values and their names */
   GPtrArray *spare;       /* CleaveOnnxValue: freed values that can be reused; NULL: none */
-  GHashTable *names;      /* interpreting: set of the names of values, so that all iterations of a
-                           * loop share a name; NULL: no value was made yet */
+  GHashTable *names;      /* interpreting: set of the names of values; all iterations of a loop use
+                           * one copy of a name; NULL: no value was made yet */
   GPtrArray *all_values;  /* CleaveOnnxValue: all values, in the order in which they were made */
   GHashTable *values_of;  /* maps a node of the graph (CleaveNode) to its computed values
                            * (CleaveTensor) */
@@ -145,7 +145,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxImport, cleave_onnx_import_clear)
 /* The functions below are for values and scopes of names (node.c). */
 
 CleaveOnnxValue *cleave_onnx_value_new (CleaveOnnxImport *import, const char *name);
-/* Makes a value with a known tensor. Takes ownership of the tensor. */
+/* Returns a new value with a known tensor. Takes ownership of the tensor. */
 CleaveOnnxValue *
 cleave_onnx_value_new_constant (CleaveOnnxImport *import, const char *name, CleaveTensor *constant);
 const CleaveTensorType *cleave_onnx_value_type (const CleaveOnnxValue *value);
@@ -315,7 +315,7 @@ gboolean cleave_onnx_read_inputs (CleaveOnnxImport *import,
                                   GError **error);
 
 /* Reads the declared type of an inner value. If a free dimension has the name of a dimension of an
- * input, it has the extent of that dimension. */
+ * input, both dimensions have the same extent. */
 gboolean cleave_onnx_value_info_type (CleaveOnnxImport *import,
                                       const Onnx__ValueInfoProto *info,
                                       CleaveTensorType *type,

@@ -273,8 +273,8 @@ rename_border (const Call *call, GPtrArray *last, GError **error)
   return TRUE;
 }
 
-/* Copies the nodes of the function for a call, with new names. Freeing the returned list does not
- * free the nodes. */
+/* Returns copies of the nodes of the function for a call, with new names. Freeing the returned list
+ * does not free the nodes. Returns NULL on error. */
 static GPtrArray *
 copy_nodes (Inliner *inliner,
             const Onnx__FunctionProto *function,

@@ -148,8 +148,8 @@ cleave_onnx_keep_defaults (CleaveOnnxImport *import)
   cleave_graph_set_defaults (import->graph, g_steal_pointer (&import->defaults));
 }
 
-/* Lists the inputs of the graph. An input with an initializer becomes a constant instead, unless
- * the caller gives it another value. */
+/* Returns the inputs of the graph. An input with an initializer is a constant instead, unless the
+ * caller gives another value for the input. */
 static GPtrArray *
 list_inputs (CleaveOnnxImport *import,
              const Onnx__GraphProto *proto,
@@ -301,8 +301,8 @@ fail_dim (const char *name, const GPtrArray *names, GError **error)
                       nearest);
 }
 
-/* Returns the number that the caller gives for an input of one integer, as a tensor. Returns NULL
- * if no such input has the name in `dim`. */
+/* Returns a tensor with the number that the caller gives in `dim` for an input of one integer.
+ * Returns NULL if no input of one integer has the name in `dim`. */
 static CleaveTensor *
 make_number (const CleaveOnnxImport *import, const GPtrArray *inputs, const CleaveOnnxDim *dim)
 {

@@ -278,7 +278,8 @@ cleave_onnx_take_iterations (CleaveOnnxIterations *iterations, gint64 n_iteratio
 
 /* The functions below make the results: final states and scan outputs. */
 
-/* Reshapes a value of a scan output: adds a dimension of extent 1 at `axis`, for the iterations. */
+/* Returns a value of a scan output with one more dimension: adds a dimension of extent 1 at `axis`,
+ * for the iterations. Returns NULL on error. */
 static CleaveOnnxValue *
 add_dimension (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, GError **error)
 {
@@ -314,7 +315,8 @@ make_empty (CleaveOnnxNode *node, const CleaveTensorType *iteration, gint64 axis
   return cleave_onnx_value_new_constant (node->import, NULL, cleave_tensor_new (&type, NULL));
 }
 
-/* Concatenates the values of a scan output from all iterations along the axis. */
+/* Returns the values that a scan output has in all iterations, concatenated along the axis. Returns
+ * NULL on error. */
 static CleaveOnnxValue *
 stack (const CleaveOnnxIterations *iterations,
        guint index,

@@ -35,7 +35,7 @@ cleave_onnx_is_list_input (const CleaveOnnxImport *import, const char *name)
 }
 
 /* Stores a declared shape in `shape`. A free extent becomes -1; a missing shape becomes the shape
- * [-1]. */
+ * [-1]. Returns FALSE if the shape has too many dimensions. */
 static gboolean
 read_shape (const Onnx__TensorShapeProto *proto, CleaveShape *shape)
 {
@@ -61,7 +61,7 @@ has_strings (const Onnx__TypeProto *tensor)
 }
 
 /* Stores the type of a list's tensors in `type`. A tensor of strings becomes a tensor of bytes with
- * one dimension more, as in the graph. */
+ * one dimension more, as in the graph. Returns FALSE if Cleave does not have the type. */
 static gboolean
 read_tensor (const Onnx__TypeProto *proto, CleaveTensorType *type)
 {

@@ -21,7 +21,7 @@ value_clear (gpointer data)
   g_clear_pointer (&value->items, g_ptr_array_unref);
 }
 
-/* Copies a name. If the import interprets, copies equal names once. */
+/* Returns a copy of a name. If the import interprets, equal names have one copy. */
 static char *
 copy_name (CleaveOnnxImport *import, const char *name)
 {

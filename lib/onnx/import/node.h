@@ -50,7 +50,7 @@ void cleave_onnx_attr_free (CleaveOnnxAttr *attr);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxAttr, cleave_onnx_attr_free)
 CleaveOnnxAttr *
 cleave_onnx_attr_read (CleaveOnnxImport *import, const Onnx__AttributeProto *proto, GError **error);
-/* Makes an attribute from the elements of a constant. */
+/* Returns a new attribute with the elements of a constant. */
 CleaveOnnxAttr *cleave_onnx_attr_of_tensor (const char *name, CleaveTensor *tensor);
 /* Returns whether a double represents every integer of the attribute exactly. */
 gboolean cleave_onnx_attr_is_exact (const CleaveOnnxAttr *attr);

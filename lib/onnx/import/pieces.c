@@ -33,7 +33,8 @@ typedef struct
 {
   CleaveGraph *graph;
   const CleaveOp *assemble;
-  GArray *stack;       /* Part: parts that list_parts() still has to look at, the next one last */
+  GArray *stack;       /* Part: parts that list_parts() has not visited yet; the last entry is the
+                        * next part */
   GArray *parts;       /* Part: the parts of the join that is merged now, and of the joins that
                         * it absorbs */
   GPtrArray *inner;    /* CleaveNode: the joins that the join absorbs */

@@ -20,7 +20,7 @@ typedef struct
 gboolean cleave_text_element_read (CleaveTensor *dense, gint64 i, CleaveTextElement *element);
 gboolean
 cleave_text_element_write (CleaveTensor *tensor, gint64 i, const CleaveTextElement *element);
-/* Makes an element of a string of the file. Adds the string to the table of strings. */
+/* Returns an element for a string of the file. Adds the string to the table of strings. */
 CleaveTextElement cleave_text_element_new (CleaveOnnxImport *import,
                                            const ProtobufCBinaryData *bytes);
 /* Makes a tensor the next result of the node. Takes ownership of the tensor. `is_text`: whether its

@@ -138,8 +138,8 @@ read_concat (CleaveOnnxNode *node, const Onnx__NodeProto *proto G_GNUC_UNUSED, G
   return y != NULL && cleave_text_finish (node, y, TRUE);
 }
 
-/* Splits a string at each delimiter, at most `most` times. If the delimiter is empty, splits at
- * white space. */
+/* Returns the parts of a string that is split at each delimiter, at most `most` times. If the
+ * delimiter is empty, splits at white space. */
 static char **
 split_text (const char *text, const char *delimiter, gint64 most)
 {
@@ -163,7 +163,8 @@ split_text (const char *text, const char *delimiter, gint64 most)
     }
 }
 
-/* Makes both results of StringSplit: parts, padded with empty strings, and numbers of parts. */
+/* Makes both results of StringSplit. Result 0 has the parts, padded with empty strings. Result 1
+ * has the numbers of parts. */
 static gboolean
 finish_parts (CleaveOnnxNode *node, CleaveTensor *x, const GPtrArray *lists, GError **error)
 {

@@ -133,8 +133,8 @@ cap (CleaveOnnxNode *node, CleaveOnnxValue *scores, double limit, GError **error
   return CLEAVE_ONNX_STEP ("Mul", ".scores.capped", NULL, scores, to);
 }
 
-/* Applies softmax over the keys. A sink is the score of one more key; after the softmax, the
- * function removes the probability of that key. */
+/* Returns the softmax of the scores over the keys. A sink is the score of one more key: it takes
+ * part in the softmax, but the result has no probability for that key. */
 static CleaveOnnxValue *
 apply_softmax (CleaveOnnxNode *node,
                const CleaveOnnxAttention *a,

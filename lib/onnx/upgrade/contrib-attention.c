@@ -238,8 +238,8 @@ find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GErro
   return check_parts (node, is, n_heads, error);
 }
 
-/* Adds the bias to `x`, which is Q, K or V, and divides the sum into heads: B×N×L×H. The bias of
- * `x` begins at element `*at` of the bias operand; the function moves `*at` to the end of that
+/* Returns the sum of `x`, which is Q, K or V, and its bias, divided into heads: B×N×L×H. The bias
+ * of `x` begins at element `*at` of the bias operand; the function moves `*at` to the end of that
  * bias. */
 static CleaveOnnxValue *
 make_heads (CleaveOnnxNode *node,

@@ -170,7 +170,7 @@ read_scales (CleaveOnnxNode *node, CleaveOnnxValue *scales, const Blocks *b, GEr
       scales == NULL ? "" : came);
 }
 
-/* Dequantizes bytes of shape [n_rows, n_blocks * n] to float32. */
+/* Returns the bytes, whose shape is [n_rows, n_blocks * n], dequantized to float32. */
 static CleaveOnnxValue *
 dequantize (CleaveOnnxNode *node,
             CleaveOnnxValue *bytes,

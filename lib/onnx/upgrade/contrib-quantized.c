@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Dequantizes operand `x` of the node. Its scale is operand x + 1, and its zero point, which may be
- * absent, is operand x + 2. */
+/* Returns operand `x` of the node, dequantized. The scale is operand x + 1, and the zero point is
+ * operand x + 2. The zero point may be absent. */
 
 static CleaveOnnxValue *
 dequantize (CleaveOnnxNode *node, guint x, const char *suffix, CleaveOnnxAttr *axis, GError **error)
@@ -95,7 +95,7 @@ qlinear_where (CleaveOnnxNode *node, GError **error)
   return quantize (node, y, 7, error);
 }
 
-/* Adds a Transpose to NHWC (`channels_last`) or to NCHW. */
+/* Adds a Transpose to NHWC (`channels_last`) or to NCHW, and returns its result. */
 static CleaveOnnxValue *
 permute (CleaveOnnxNode *node,
          CleaveOnnxValue *x,
@@ -241,8 +241,8 @@ cleave_onnx_scaled_product (CleaveOnnxNode *node,
   return CLEAVE_ONNX_STEP ("Mul", suffix, NULL, y, scale);
 }
 
-/* Makes the product of two quantized matrices, as floats, the node's value. Adds `bias` unless it
- * is NULL. `integers`: A, B and their zero points. */
+/* Computes the product of two quantized matrices as floats, and makes the product the node's value.
+ * Adds `bias` unless it is NULL. `integers`: A, B and their zero points. */
 static gboolean
 finish_product (CleaveOnnxNode *node,
                 CleaveOnnxValue *const *integers,

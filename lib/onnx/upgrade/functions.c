@@ -102,8 +102,8 @@ cleave_onnx_upgrade_gelu (CleaveOnnxNode *node, GError **error)
 
 /* The functions below upgrade normalizations that opset 17 lacks. */
 
-/* Applies the op `op` to `x` and to an operand that has one element for each channel. Broadcasts
- * the operand over the dimensions after the channels. */
+/* Returns the result of the op `op` on `x` and an operand that has one element for each channel.
+ * Broadcasts the operand over the dimensions after the channels. */
 static CleaveOnnxValue *
 by_channel (CleaveOnnxNode *node,
             const char *op,

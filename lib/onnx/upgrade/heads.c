@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The forms of the attention of com.microsoft: masks by length or by key, causal or not, with or
- * without a past. contrib-attention.c calls the functions of this file.
+/* The forms of the attention of com.microsoft: a mask by length or by key, with or without a causal
+ * mask, and with or without a past. contrib-attention.c calls the functions of this file.
  *
  * B: batch, S: queries, L: new keys, P: past keys, T = P + L, N: heads, H: elements per head. */
 

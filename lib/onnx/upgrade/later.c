@@ -159,8 +159,8 @@ spread_pads (CleaveOnnxNode *node, const CleaveShape *x, GError **error)
   return TRUE;
 }
 
-/* Pads one axis with mode wrap, by a Gather with indices modulo the extent. A negative pad first
- * removes elements. */
+/* Returns a value of which one axis is padded with mode wrap: a Gather reads indices modulo the
+ * extent. A negative pad first removes elements. */
 static CleaveOnnxValue *
 wrap_axis (
     CleaveOnnxNode *node, CleaveOnnxValue *x, guint d, gint64 before, gint64 after, GError **error)

@@ -27,7 +27,8 @@ make_zero (CleaveOnnxNode *node, gint64 number, GError **error)
   return TRUE;
 }
 
-/* Converts an operand of 16-bit floats to float32, since both ops compute in float32. */
+/* Converts an operand of 16-bit floats to float32, since QuantizeLinear and DequantizeLinear
+ * compute in float32. */
 static gboolean
 widen (CleaveOnnxNode *node, guint operand, const char *suffix, GError **error)
 {
@@ -44,8 +45,8 @@ widen (CleaveOnnxNode *node, guint operand, const char *suffix, GError **error)
 
 /* The functions below add the op with one scale for each block. */
 
-/* Moves the axis of an operand to the end, and reshapes the operand to `rows`. The data gets one
- * row for each block; scales and zero points get one number for each block. */
+/* Returns an operand with the axis moved to the end, in the shape `rows`. The data has one row for
+ * each block; scales and zero points have one number for each block. */
 static CleaveOnnxValue *
 permute_blocks (CleaveOnnxNode *node,
                 guint operand,

@@ -12,7 +12,8 @@ enum { X, REGION, SCALES, SIZES };
 
 /* The functions below complete operands that list only some axes. */
 
-/* Replaces an operand that lists only some axes by a constant for all dimensions of `x`. */
+/* Returns a constant with numbers for all dimensions of `x`, in place of an operand with numbers
+ * for `axes` only. */
 static CleaveOnnxValue *
 spread_list (
     CleaveOnnxNode *node, guint operand, const GArray *axes, const CleaveShape *x, GError **error)

@@ -248,8 +248,8 @@ type_along (const CleaveOnnxResizeTarget *target, CleaveElement element, guint d
   return type;
 }
 
-/* Resizes dimension d of `x`: gathers the operand elements, multiplies them by their weights, and
- * adds the products. */
+/* Returns `x` with dimension d resized: gathers the operand elements, multiplies them by their
+ * weights, and adds the products. */
 static CleaveOnnxValue *
 weigh_axis (CleaveOnnxNode *node,
             const CleaveOnnxResize *settings,
@@ -291,8 +291,8 @@ pick_axis (CleaveOnnxNode *node,
                            cleave_onnx_constant (node, &type, indices));
 }
 
-/* Sets each result element whose position lies outside the operand, along dimension d, to the
- * extrapolation value. */
+/* Returns the value with each result element replaced by the extrapolation value if its position
+ * along dimension d lies outside the operand. */
 static CleaveOnnxValue *
 extrapolate_axis (CleaveOnnxNode *node,
                   const CleaveOnnxResize *settings,

@@ -70,8 +70,8 @@ binary (const Rotation *rotation,
   return CLEAVE_ONNX_STEP (op, name, NULL, x, y);
 }
 
-/* Rotates all pairs of `x`, whose halves along `axis` hold the first and the second elements of the
- * pairs. */
+/* Returns `x` with all pairs rotated. Along `axis`, the first half of `x` holds the first elements
+ * of the pairs, and the second half holds the second elements. */
 static CleaveOnnxValue *
 rotate_pairs (const Rotation *rotation,
               CleaveOnnxValue *x,

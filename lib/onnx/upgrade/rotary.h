@@ -15,15 +15,15 @@ typedef struct
                                * element i of the first half and element i of the second half */
 } CleaveOnnxRotary;
 
-/* Gathers cos and sin of `positions` (int64, B×S) from tables by position. The tables are operand
- * `cos_operand` of the node and the operand after it. */
+/* Sets cos and sin in `rotary`: gathers them from two tables by `positions` (int64, B×S). The
+ * tables are operand `cos_operand` of the node and the operand after it. */
 gboolean cleave_onnx_rotary_init (CleaveOnnxNode *node,
                                   CleaveOnnxRotary *rotary,
                                   guint cos_operand,
                                   CleaveOnnxValue *positions,
                                   GError **error);
-/* Rotates the first elements of each head of `x`, B×N×S×H: two elements for each angle. The other
- * elements stay unchanged. */
+/* Returns `x`, B×N×S×H, with the first elements of each head rotated: two elements for each angle.
+ * All other elements stay unchanged. */
 CleaveOnnxValue *cleave_onnx_rotate (CleaveOnnxNode *node,
                                      const CleaveOnnxRotary *rotary,
                                      CleaveOnnxValue *x,

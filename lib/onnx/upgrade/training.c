@@ -17,7 +17,7 @@ integers (CleaveOnnxNode *node, const gint64 *numbers, guint n)
   return cleave_onnx_constant (node, &CLEAVE_TYPE (CLEAVE_INT64, n), numbers);
 }
 
-/* The operands and attributes of one of the two losses. */
+/* The operands and attributes of a NegativeLogLikelihoodLoss or a SoftmaxCrossEntropyLoss. */
 
 typedef struct
 {

@@ -202,8 +202,8 @@ upgrade_prelu (CleaveOnnxNode *node, GError **error)
 }
 
 /* Returns whether a constant attribute of Clip can hold the bound `limit`. If not, Clip becomes a
- * Max and a Min. An attribute cannot hold a computed bound, a NaN, which would mean no bound, or an
- * integer that a double cannot represent. */
+ * Max and a Min. An attribute cannot hold a computed bound or an integer that a double cannot
+ * represent. A NaN in an attribute would mean that there is no bound. */
 
 static gboolean
 is_attr (CleaveOnnxImport *import, CleaveOnnxValue *limit)
