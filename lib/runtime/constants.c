@@ -208,8 +208,8 @@ end_uses (CleaveConstants *constants)
 
 /* The following functions find the values of constants and folded nodes. */
 
-/* Returns whether result 0 of a folded node has another base tensor than operand 0, so that the
- * operand can be released before the result. */
+/* Returns whether result 0 and operand 0 of a folded node have different base tensors. If they
+ * have, the operand can be released before the result. */
 static gboolean
 shares_no_bytes (const CleaveConstants *constants, const Use *use)
 {

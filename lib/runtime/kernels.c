@@ -51,7 +51,8 @@ runs_here_v3 (void)
          __builtin_cpu_supports ("bmi") && __builtin_cpu_supports ("bmi2");
 }
 
-/* Reads the feature bit of AVX-VNNI with cpuid, since clang 14 has no name for this feature. */
+/* Returns whether this processor has AVX-VNNI. Reads the feature bit with cpuid, since clang 14 has
+ * no name for the feature. */
 G_GNUC_UNUSED static gboolean
 runs_here_avxvnni (void)
 {

@@ -257,9 +257,9 @@ count_outputs (const CleaveProgram *program)
   return n_bytes;
 }
 
-/* Returns whether a step uses stores that bypass the cache. A COPY step does so if the result of
- * its join is large. LOAD and STORE steps do so if all outputs of the program together are large,
- * even if the step itself copies few bytes. */
+/* Returns whether a step uses stores that bypass the cache. A COPY step uses these stores if the
+ * result of its join is large. LOAD and STORE steps use them if all outputs of the program together
+ * are large, even if the step itself copies few bytes. */
 static gboolean
 is_large (const Preparing *p, const CleaveStep *step)
 {

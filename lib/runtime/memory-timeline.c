@@ -14,7 +14,7 @@
 
 /* Makes the memory plan of a program of `graph` with `n_threads` threads. If the graph must be
  * lowered first, sets `lowered` to the lowered graph, else to NULL. The plan refers to the lowered
- * graph, so the caller must keep this graph as long as the plan. */
+ * graph, so the caller must keep this graph as long as the plan. Returns FALSE on error. */
 static gboolean
 init_plan (CleaveMemoryPlan *plan,
            const CleaveGraph *graph,

@@ -22,7 +22,7 @@ typedef struct
 /* Returns an empty GArray of CleavePackedWeight. */
 GArray *cleave_packed_weights_new (void);
 
-/* Makes an empty set of packed weights. `stored` contains the packed copies of a saved program
+/* Returns an empty set of packed weights. `stored` contains the packed copies of a saved program
  * (CleavePackedWeight), which must outlive the set. If kernels request copies in the stored order,
  * they get the stored copies instead of packing. `stored` NULL: each kernel packs its copies. */
 CleaveWeights *cleave_weights_new (const GArray *stored);

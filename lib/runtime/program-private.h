@@ -134,9 +134,9 @@ typedef struct
 void cleave_saved_decisions_clear (CleaveSavedDecisions *decisions);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveSavedDecisions, cleave_saved_decisions_clear)
 
-/* Makes a program as cleave_program_new() does. If `decisions` are known, takes the schedule and
- * the number of threads from them, else takes the number of threads from `options`. `bytes`
- * is the file of a saved program, to which the new program keeps a reference; NULL: none. */
+/* Returns a program of `graph`, or NULL on error. If `decisions` are known, takes the schedule and
+ * the number of threads from them, else takes the number of threads from `options`. `bytes` is the
+ * file of a saved program, to which the new program keeps a reference; NULL: none. */
 CleaveProgram *cleave_program_new_by (const CleaveGraph *graph,
                                       const CleaveProgramOptions *options,
                                       CleaveSavedDecisions *decisions,
@@ -154,7 +154,7 @@ typedef struct
                            NULL: a search makes the schedule, and nothing is saved */
 } CleaveMaking;
 
-/* lower.c: makes the tasks of all steps and chooses their kernels. */
+/* lower.c: makes the tasks of all steps and chooses their kernels. FALSE: error. */
 gboolean cleave_program_prepare (CleaveProgram *program,
                                  const CleaveMaking *making,
                                  const CleaveArena *arena,

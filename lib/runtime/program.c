@@ -126,9 +126,9 @@ make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threa
   return g_steal_pointer (&program);
 }
 
-/* Makes a program of the graph. `given` TRUE: takes ownership of the graph. Unless the options ask
- * for reference kernels, first joins nodes between quantized values: each quantized group becomes
- * one node. */
+/* Returns a program of the graph, or NULL on error. `given` TRUE: takes ownership of the graph.
+ * Unless the options ask for reference kernels, first joins nodes between quantized values: each
+ * quantized group becomes one node. */
 static CleaveProgram *
 lower_and_make (CleaveGraph *graph,
                 const CleaveProgramOptions *options,

@@ -76,8 +76,8 @@ cleave_qdq_read_scales (
 }
 
 /* Reads the chain of Relus and Clips that ends at value `from`, and combines their bounds into
- * `least` and `most`. Sets `from` to the value before the chain. The search goes backwards: the op
- * that it finds next runs before the ops that it found earlier. */
+ * `least` and `most`. Sets `from` to the value before the chain. The loop finds the last op of the
+ * chain first. Returns FALSE if the minimum of a Clip exceeds its maximum. */
 static gboolean
 read_bounds (CleaveQdqSearch *s, guint *from, float *least, float *most)
 {

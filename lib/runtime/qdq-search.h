@@ -26,8 +26,8 @@ const CleaveBodyCall *cleave_qdq_find_call (CleaveQdqSearch *s, guint from, cons
 /* Reads a constant as `n` numbers into `to`. A single element is repeated n times. If `constant` is
  * NULL, writes n zeros. Returns FALSE if the constant has neither 1 nor `n` elements. */
 gboolean cleave_qdq_read_constant (const CleaveTensor *constant, gint64 n, double *to);
-/* Reads an operand of a call as `n` numbers into `to`, as cleave_qdq_read_constant() does; an
- * absent operand gives zeros. Returns FALSE if the operand is not constant. */
+/* Reads an operand of a call with cleave_qdq_read_constant(): `n` numbers, which are zeros if the
+ * operand is absent. Returns FALSE if the operand is not constant. */
 gboolean cleave_qdq_read_numbers (
     const CleaveQdqSearch *s, const CleaveBodyCall *call, guint operand, gint64 n, double *to);
 /* Reads the scales and zero points of a QuantizeLinear or DequantizeLinear, one for each of the `n`

@@ -74,7 +74,7 @@ gint64 cleave_tile_find_offset (const CleaveView *view, const CleaveRange *range
 gboolean cleave_tile_are_alike (const CleaveTilePreparation *p,
                                 const CleaveTilePart *a,
                                 const CleaveTilePart *b);
-/* Prepares the kernels for a new kind of tiles. `parts` describes one tile of this kind; the
+/* Returns a new kind of tiles with prepared kernels. `parts` describes one tile of this kind; the
  * function takes ownership of `parts`. */
 CleaveTileKind *cleave_tile_kind_new (CleaveTilePreparation *p, CleaveTilePart *parts);
 void cleave_tile_kind_free (CleaveTileKind *kind, const CleaveBody *body);

@@ -72,8 +72,8 @@ tell (Telling *telling, gint64 end, gint64 few)
   telling->made = end;
 }
 
-/* Returns a view of a vector with one element per channel, with the rank of x and extent 1 in all
- * dimensions but c. */
+/* Returns a view of a vector that has one element per channel. The view has the rank of x, and
+ * extent 1 in all dimensions except c. */
 static CleaveView
 broadcast_vector (const CleaveView *vector, const CleaveView *x, guint c)
 {

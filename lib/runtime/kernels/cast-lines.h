@@ -3,9 +3,9 @@
 
 #include "level.h"
 
-/* Converts elements from one type to another, as Cast does. convert.c finds the conversion in
- * `prepare` and runs it on each line. Conversions to floats round once. Floats become integers by
- * truncation, and saturate. Integers become smaller integers by keeping the low bits. */
+/* Converts elements from one type to another, by the rules of Cast. convert.c finds the conversion
+ * in `prepare` and runs it on each line. Conversions to floats round once. Floats become integers
+ * by truncation, and saturate. Integers become smaller integers by keeping the low bits. */
 
 /* Converts `n` contiguous elements of x into y; y may be x. */
 typedef void (*CleaveCastLine) (gconstpointer x, gpointer y, gint64 n);

@@ -220,7 +220,7 @@ slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
 
 /* Runs a row of dilated windows. The windows of pixel p and of pixel p + `apart` share elements of
  * x, but the windows of adjacent pixels do not. So the function runs `apart` rows, each with every
- * `apart`-th pixel. */
+ * `apart`-th pixel. Returns FALSE if slide_once() does not serve these rows. */
 static gboolean
 slide_dilated (const Run *run, gint64 n_pixels, gint64 n_channels)
 {

@@ -118,7 +118,7 @@ cleave_places_read_scales (const CleavePlaces *p,
   return has_scales;
 }
 
-/* Returns whether the op multiplies sums by fixed-point factors, as TfliteConv does. */
+/* Returns whether the op, such as TfliteConv, multiplies sums by fixed-point factors. */
 static inline gboolean
 cleave_places_are_fixed (const CleavePlaces *p, const CleaveKernelInstance *instance)
 {

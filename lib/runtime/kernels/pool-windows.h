@@ -23,8 +23,8 @@ typedef struct
   gint64 x_pixel, y_pixel;
 } CleavePoolWindow;
 
-/* Number of pixels that are computed at once, since the steps of one window depend on each other
- * while the steps of several windows overlap in time. */
+/* Number of pixels that are computed at once. The steps of one window depend on each other; the
+ * steps of several windows overlap in time. */
 #define CLEAVE_POOL_PIXELS 4
 
 /* Function that pools the window of one pixel, for all n channels. `several` TRUE: pools the

@@ -106,7 +106,8 @@ plan_windows (const CleaveKernelInstance *instance, CleavePool pool)
   return w;
 }
 
-/* Plans a pooling in which one window covers the whole image. */
+/* Returns the plan of a pooling in which one window covers the whole image. Returns NULL if the
+ * family does not serve the instance. */
 static Windows *
 plan_global (const CleaveKernelInstance *instance, CleavePool pool)
 {

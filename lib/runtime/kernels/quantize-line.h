@@ -39,9 +39,9 @@ cleave_divide_tame_to_ints (CleaveVector x, const CleaveDivisor *by)
   return cleave_ints_of_floats (x);
 }
 
-/* Divides any x by the scale and rounds as cleave_divide_tame_to_ints() does. A quotient outside
- * the range of a byte stays outside, but is not exact. A NaN gives 0. A quotient below the range of
- * the conversion to integers becomes the smallest integer. */
+/* Returns x / scale for any x, rounded to the nearest integer, ties to even. A quotient outside the
+ * range of a byte stays outside, but is not exact. A NaN gives 0. A quotient below the range of the
+ * conversion to integers becomes the smallest integer. */
 static inline CleaveIntVector
 cleave_divide_to_ints (CleaveVector x, const CleaveDivisor *by)
 {

@@ -97,8 +97,8 @@ cleave_tflite_line_store (
 #undef STORE
 
 /* Multiplies n integers, shifted left by `up`, in fixed point: cleave_fixed_multiply() without
- * branches. The first rounding uses a logical shift, which gives the high half of a product the
- * same bits. The second rounding compares the bits that are shifted out with one half. */
+ * branches. The first rounding uses a logical shift: the high half has the bits of an arithmetic
+ * shift. The second rounding compares the bits that are shifted out with one half. */
 static inline void
 cleave_tflite_line_multiply (
     const gint32 *from, gint64 n, gint up, gint64 multiplier, gint64 shift, gint32 *to)
@@ -202,8 +202,8 @@ cleave_tflite_line_rescale (const CleaveTfliteRescaleAttrs *p, gint32 *restrict 
       v[i] = (gint32) CLAMP (v[i] + p->y_zero, -highest - 1, highest);
 }
 
-/* Quantizes n floats to the nearest integers, ties away from zero. Adding the greatest float below
- * 1/2 and cutting off the fraction rounds as roundf() does. */
+/* Quantizes n floats to the nearest integers, ties away from zero. Adds the greatest float below
+ * 1/2 and cuts off the fraction: this is the result of roundf(). */
 static inline void
 cleave_tflite_line_quantize (
     const CleaveTfliteQuantizeAttrs *p, const float *x, gint64 step, gint64 n, gint32 *restrict v)

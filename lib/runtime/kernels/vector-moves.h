@@ -48,8 +48,8 @@ cleave_vector_permute_in_fours (CleaveVector v, CleaveMask index)
 #endif
 }
 
-/* Interleaves lanes of a and b in each group of four lanes. cleave_vector_interleave_low() takes
- * the first two lanes of each vector, cleave_vector_interleave_high() the last two. */
+/* Interleaves lanes of a and b in each group of four lanes. cleave_vector_interleave_low() reads
+ * the first two lanes of each group, cleave_vector_interleave_high() reads the last two lanes. */
 static inline CleaveVector
 cleave_vector_interleave_low (CleaveVector a, CleaveVector b)
 {
@@ -75,7 +75,7 @@ cleave_vector_interleave_high (CleaveVector a, CleaveVector b)
 }
 
 /* Joins two lanes of a and two lanes of b in each group of four lanes. cleave_vector_join_low()
- * takes the first two lanes of each vector, cleave_vector_join_high() the last two. */
+ * reads the first two lanes of each group, cleave_vector_join_high() reads the last two lanes. */
 static inline CleaveVector
 cleave_vector_join_low (CleaveVector a, CleaveVector b)
 {

@@ -247,7 +247,7 @@ begin (Eviction *e, const gint64 *offsets)
   return TRUE;
 }
 
-/* Copies the conflicts of the task. The copy is not NULL even if there are no conflicts. */
+/* Returns a copy of the conflicts of the task, which is not NULL even if there are no conflicts. */
 static guint *
 dup_conflicts (const CleaveArenaTask *task)
 {

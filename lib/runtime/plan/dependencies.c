@@ -178,8 +178,8 @@ find_join (const CleaveStorage *storage, const CleaveNode *node)
                                            : storage->assignments[assignment->whole].result->node;
 }
 
-/* Returns whether every operand of `node` that is not constant stays in memory until after node
- * `other` has run, since other nodes read the operand later. */
+/* Returns whether later readers keep all non-constant operands of `node` in memory until node
+ * `other` has run. */
 static gboolean
 is_read_after (const CleaveStorage *storage, const CleaveNode *node, const CleaveNode *other)
 {

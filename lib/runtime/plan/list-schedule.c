@@ -259,8 +259,8 @@ start (Simulation *sim, guint thread, guint step, double now)
   schedule->ends[step] = sim->free_at[thread];
 }
 
-/* Returns the busy thread whose step ends first. If several end at the same time, returns the one
- * with the smallest number. */
+/* Returns the busy thread whose step ends first. If several steps end at the same time, returns the
+ * thread with the smallest number. */
 static guint
 next_to_finish (const Simulation *sim)
 {

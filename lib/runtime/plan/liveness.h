@@ -40,9 +40,9 @@ void cleave_arena_init_unplaced (CleaveArena *arena,
  * lifetimes of the n buffers, sorted by `first`. `peak` is the largest sum of bytes in use at
  * once. */
 gint64 cleave_arena_place_spans (const CleaveArenaSpan *spans, guint n, gint64 peak);
-/* Plans the arena as cleave_arena_init() does, but lets a thread be late by `slack` nanoseconds
- * before another thread waits for memory that the late thread uses. Returns FALSE and changes
- * nothing if the arena needs more than `at_most` bytes. */
+/* Plans the arena with slack: a thread may be late by `slack` nanoseconds before another thread
+ * waits for memory that the late thread uses. Returns FALSE and changes nothing if the arena needs
+ * more than `at_most` bytes. */
 gboolean cleave_arena_init_with_slack (CleaveArena *arena,
                                        const CleaveStorage *storage,
                                        const CleaveGraph *graph,

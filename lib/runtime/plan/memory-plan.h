@@ -19,9 +19,9 @@ gboolean cleave_memory_plan_init (CleaveMemoryPlan *plan,
                                   const CleaveGraph *graph,
                                   guint n_threads,
                                   GError **error);
-/* Makes the plan of one thread without placing buffers: `arena.n_bytes` and all offsets are 0. If
- * the plan has laps and its placed buffers need more than cleave_memory_plan_get_peak_apart(),
- * cleave_memory_plan_init() may choose a plan without laps instead. */
+/* Makes the plan of one thread without placing buffers: `arena.n_bytes` and all offsets are 0.
+ * Returns FALSE if the graph has a cycle. cleave_memory_plan_init() may choose another plan,
+ * without laps, if the laps make the arena larger than cleave_memory_plan_get_peak_apart(). */
 gboolean
 cleave_memory_plan_init_unplaced (CleaveMemoryPlan *plan, const CleaveGraph *graph, GError **error);
 /* Returns the peak in bytes that the plan would have without laps. */

@@ -20,9 +20,9 @@ void cleave_record_init (CleaveRecord *record, const CleaveMemoryPlan *plan);
 void cleave_record_clear (CleaveRecord *record);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRecord, cleave_record_clear)
 
-/* Makes a plan as cleave_memory_plan_init() does, but with the schedule and offsets of a saved
- * program, whose contents are not trusted. Fails with CLEAVE_ERROR_MODEL if the contents do not
- * belong to this graph, or if two values that are in use at the same time would overlap. */
+/* Makes a plan from the schedule and the offsets of a saved program, whose contents are not
+ * trusted. Fails with CLEAVE_ERROR_MODEL if the contents do not belong to this graph, or if two
+ * values that are in use at the same time would overlap. */
 gboolean cleave_memory_plan_restore (CleaveMemoryPlan *plan,
                                      const CleaveGraph *graph,
                                      const CleaveRecord *record,

@@ -54,8 +54,8 @@ count_blocks (const CleaveBlockwise *b)
   return (b->panels.extent[3] + b->form.block - 1) / b->form.block;
 }
 
-/* Returns the bytes of one row of a panel. With 4 bits, a byte holds two integers: one of the first
- * half of the panel's columns in its lower bits, and one of the second half in its upper bits. */
+/* Returns the bytes of one row of a panel. With 4 bits, a byte holds two integers: a column of the
+ * panel's first half in the lower bits, and a column of the second half in the upper bits. */
 static gsize
 bytes_of_row (const CleaveBlockwise *b)
 {

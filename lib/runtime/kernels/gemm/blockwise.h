@@ -16,9 +16,9 @@
 typedef struct _CleaveBlockwise CleaveBlockwise;
 
 /* Returns a product with `n` columns of weights, from the column at which `constant` begins in its
- * base. The rows of x must be contiguous. Returns NULL if the floats are not integers of 8 bits or
- * less times a scale per block, or if the matrix is so small that floats are faster. Free the
- * product with g_free(). */
+ * base. The rows of x must be contiguous. Returns NULL if the floats of a block are not integers of
+ * up to 8 bits times one scale, or if the matrix is so small that a float product is faster. Free
+ * the product with g_free(). */
 CleaveBlockwise *cleave_blockwise_new (CleaveWeights *weights,
                                        CleaveTensor *constant,
                                        guint columns,

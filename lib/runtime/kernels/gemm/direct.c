@@ -221,9 +221,9 @@ typedef struct
   Block block[MAX_PIXELS + 1];
 } Shape;
 
-/* Defines blocks for each number of vectors. A block has as many pixels as the 32 or 16 registers
- * allow: they hold the sums, a row of `a` and one value of x. With CLEAVE_FACTORS, they hold a
- * vector of x for each pixel instead of one value. */
+/* Defines blocks for each number of vectors. A block has as many pixels as fit into the 32 or 16
+ * registers, which hold the sums, a row of `a` and one value of x. With CLEAVE_FACTORS, the
+ * registers hold a vector of x for each pixel instead of one value. */
 #if defined(CLEAVE_FACTORS)
 BLOCKS_12 (some, 1, TRUE)
 BLOCKS_12 (one, 1, FALSE)

@@ -66,7 +66,7 @@ typedef struct
   gint64 y_begin, y_end;
 } CleaveBand;
 
-/* Makes a product without columns and regions. `lda` is the distance of adjacent rows of a panel,
+/* Returns a product without columns and regions. `lda` is the distance of adjacent rows of a panel,
  * in elements. `padded`: a vector that begins at any column of a panel may be read as a whole, even
  * if it reaches beyond the panel. */
 CleaveProduct *cleave_product_new (gint64 lda, gboolean padded, gboolean has_bias);

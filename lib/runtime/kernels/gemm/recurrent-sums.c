@@ -15,9 +15,9 @@ typedef struct
   gint64 n_rows, n_runs; /* number of rows of one product; number of products */
 } Plan;
 
-/* Plans one product for the two leading dimensions if their strides allow reading them as one.
- * Otherwise plans a product along the longer of the two dimensions, for each index of the other
- * one. */
+/* Plans one product for the two leading dimensions together, if their strides allow this. Otherwise
+ * plans products along the longer of the two dimensions: one for each index of the shorter
+ * dimension. */
 static void
 plan_rows (Plan *plan, const CleaveView *x, const CleaveView *y)
 {

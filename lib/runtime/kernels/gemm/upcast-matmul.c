@@ -66,7 +66,7 @@ add_rows (const Plan *plan, CleaveProduct *product, gint64 n_rows)
       product, &(CleaveBand){ .x_end = n_rows * s->length, .y_end = n_rows * s->n_columns });
 }
 
-/* Makes a product with two bands: one of plan->n_rows rows, and one for the remaining rows. */
+/* Returns a product with two bands: one of plan->n_rows rows, and one for the remaining rows. */
 static CleaveProduct *
 make_product (const Plan *plan, gint64 first)
 {

@@ -30,7 +30,7 @@ typedef struct
  * whole vector can be read from any column on. */
 gsize cleave_winograd_n_bytes (const CleaveWinogradFactors *factors);
 void cleave_winograd_pack (const CleaveWinogradFactors *factors, gconstpointer w, float *to);
-/* Packs the base of a constant once, so that all pieces share the packed copy. Sets `first` to the
+/* Returns the packed copy of the base of a constant, which all pieces share. Sets `first` to the
  * packed column at which the constant begins. */
 const float *cleave_winograd_pack_for_good (CleaveWeights *weights,
                                             CleaveTensor *constant,

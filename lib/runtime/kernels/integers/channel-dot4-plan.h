@@ -198,8 +198,8 @@ pack_weights (Plan *s,
     s->w_sums = (const gint32 *) (gconstpointer) (s->packed + n_groups);
 }
 
-/* Returns whether y may share memory with x. In this case, each row of x must be read before y
- * overwrites it, and no block of channels may overwrite elements of x that another block reads. */
+/* Returns FALSE if writing y could destroy elements of x that the kernel has not read yet: elements
+ * of a later row, or elements that another block of channels reads. */
 static gboolean
 lies_well (const CleaveView *x, const CleaveView *y, gint64 n_channels)
 {

@@ -46,8 +46,8 @@ read_units (const Lanes *l, gint64 at, gint64 n, __m512i *to)
 }
 
 /* Multiplies the four bytes of a dot-4 group by their weights in float, and adds the products to
- * the sums. An integer product with a group of weights 1, 0, 0, 0 extracts the first byte; the
- * other bytes are extracted in the same way. */
+ * the sums. An integer product with a group of weights 1, 0, 0, 0 extracts the first byte; products
+ * with the groups 0, 1, 0, 0 and so on extract the other bytes. */
 static inline __attribute__ ((always_inline)) __m512
 add_unit (const Lanes *l, __m512i x, __m512i w, __m512 sum)
 {
@@ -157,8 +157,8 @@ typedef struct
   const CleaveQdq *s;
   /* indexed by lane: address of the elements of x that its pixel reads */
   const char *from[CLEAVE_LANES];
-  gint64 w_at[CLEAVE_LANES]; /* indexed by lane: offset in bytes, in a row of dot-4 groups of the
-                                panel, of the four weights of the lane's column */
+  gint64 w_at[CLEAVE_LANES]; /* indexed by lane: byte offset of the four weights of the lane's
+                                column, in a row of dot-4 groups of the panel */
   CleaveVector scale;        /* scale of the weights of each lane's column */
 } Lanes;
 

@@ -48,8 +48,8 @@ find_column (const CleaveQdqLayout *l, gint64 column, gint64 *step)
   return l->packed + (panel * n + column - panel) * CLEAVE_DOT4;
 }
 
-/* Returns the number of dot-4 groups of a chunk. Prefers chunks that end where pixels end, so that
- * the norm of the elements that a tap reads is computed from the norms of their pixels. */
+/* Returns the number of dot-4 groups of a chunk. Prefers chunks that end where pixels end: the norm
+ * of a tap's elements then follows from the norms of the tap's pixels. */
 static gint64
 find_chunk (gint64 n_units, gint64 pixel_length, gint64 most)
 {

@@ -113,8 +113,8 @@ cleave_words_multiply_high (CleaveWords v, guint16 by)
 #endif
 }
 
-/* Returns a mask with a bit for each lane whose value in v, as a signed number, has at most the
- * magnitude in `most`. */
+/* Returns a mask with a bit for each lane. The bit is set if |v| <= most in the lane, where v is
+ * read as a signed number. */
 CLEAVE_WORDS_INLINE guint32
 cleave_words_within (CleaveWords v, CleaveWords most)
 {
