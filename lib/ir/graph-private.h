@@ -40,7 +40,7 @@ struct _CleaveNode
   CleaveGraph *owner; /* the graph that has or had the node; a reference to the node holds a
                        * reference to this graph */
   gint n_holds; /* number of references to the node, atomic; one of the references belongs to the
-                   graph */
+                 * graph */
   CleaveNode *prev, *next;
   const CleaveOp *op;
   char *name;
@@ -48,7 +48,7 @@ struct _CleaveNode
   guint n_operands, n_results;
   guint n_variable; /* number of operands that depend on more than constants */
   guint id; /* index for arrays of graph->n_ids entries. Larger than the id of each node built
-               before. cleave_graph_remove() and cleave_graph_arrange() may change ids */
+             * before. cleave_graph_remove() and cleave_graph_arrange() may change ids */
   CleaveOperand *operands; /* array of n_operands operands, in the node's block of memory */
   CleaveResult *results;
 };

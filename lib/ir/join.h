@@ -6,7 +6,7 @@
  * writes the ranges into drawings.
  *
  *   Assemble (a [1, 8, 8, 16], b [1, 8, 8, 16])   range of b: [0, 1) x [0, 8) x [8, 16) x [0, 16)
- * */
+ */
 
 #include "op.h"
 

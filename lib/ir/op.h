@@ -61,7 +61,7 @@ typedef struct
   gsize offset;    /* offset of the field in the attribute struct, in bytes */
   double fallback; /* default value of INT, BOOL, ENUM, DOUBLE, and of each entry of INTS */
   gint64 minimum; /* if `has_minimum`: the smallest legal value of an INT, or of an entry of INTS or
-                     ARRAY */
+                   * ARRAY */
   gboolean has_minimum;
   const char *const *names; /* ENUM: the names of the values in ONNX; ends with NULL */
   guint onnx_operand; /* index of the constant operand that ONNX has in place of this attribute; 0:

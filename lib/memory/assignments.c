@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Does the first and the third of the three walks over the nodes that assign buffers
- * (assignments.h). */
+/* Runs walks 1 and 3 of the three walks that assign buffers (assignments.h). Walk 1 lets views
+ * share the buffers of their operands. Walk 3 moves the views of moved operands. */
 
 #include "assignments.h"
 
@@ -78,7 +78,8 @@ lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assi
 
 /* Returns whether a join needs no copy and no memory: its operands are views of one value, and each
  * view already is at the offset that the join gives it. Sets `location` to the location of the
- * join. For example, a Reshape was cut into pieces, and another node reads its whole result. */
+ * join. For example, the join assembles the pieces of a Reshape for a node that reads the whole
+ * result of the Reshape. */
 static gboolean
 find_joined (const CleaveStorage *storage,
              const CleaveNode *node,
@@ -197,8 +198,8 @@ follow (CleaveStorage *storage, CleaveAssignment *assignment)
                                                            * its strides */
 }
 
-/* Does the first walk (assignments.h): a view shares the buffer of its operand, and every other
- * value gets a buffer of its own. */
+/* Runs walk 1 (assignments.h): a view shares the buffer of its operand, and every other value gets
+ * a buffer of its own. */
 static void
 find_first_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {
@@ -217,9 +218,9 @@ find_first_assignments (CleaveStorage *storage, const CleaveGraph *graph)
     }
 }
 
-/* Does the first walk. If another CleaveStorage of the same order has done this walk, copies its
- * assignments. Saves the assignments for later storages only if the graph has joins, since
- * buffers.c makes few storages of a graph without joins. */
+/* Runs walk 1, or copies the assignments of another CleaveStorage of the same order. Saves the
+ * assignments for later storages only if the graph has joins: buffers.c makes few storages of a
+ * graph without joins. */
 static void
 begin_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {

@@ -3,12 +3,13 @@
 
 #include "buffers.h"
 
-/* Assigns a location to every value, as the first part of making a CleaveStorage (buffers.c).
- * steps.c then lists the steps of the run from these locations. Three walks over the nodes:
+/* Assigns a location to every value. buffers.c calls this function first when it makes a
+ * CleaveStorage. Afterwards, steps.c lists the steps of the run from the locations. Three walks
+ * over the nodes:
  *
  *   1. forwards: a view shares its operand's buffer; every other value gets its own buffer;
- *   2. backwards (move-operands.c): an operand of a join moves into the join's buffer, and an
- *      operand that dies moves into the buffer of the result that overwrites it;
+ *   2. backwards (move-operands.c): an operand of a join moves into the join's buffer; an operand
+ *      that dies moves into the buffer of the result that overwrites the operand;
  *   3. forwards: views follow their moved operands.
  *
  * Example: in Concat (Relu (a), c), the values a, Relu (a) and c are all stored in the Concat's

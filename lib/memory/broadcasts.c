@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds broadcasts that take no memory, since all their readers read by strides (broadcasts.h). */
+/* Finds broadcasts that take no memory: all readers of the broadcast read by strides
+ * (broadcasts.h). */
 
 #include "broadcasts.h"
 

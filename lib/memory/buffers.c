@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Assigns buffers for one order of nodes: makes a CleaveStorage, then lowers its peak by
- * materialized views, staged parts and overlays. A change that does not lower the peak is undone.
- */
+ * materialized views, staged parts and overlays. The search undoes a change that does not lower the
+ * peak. */
 
 #include "buffers.h"
 
@@ -134,7 +134,8 @@ is_worth (const CleaveStorage *best,
 }
 
 /* Adds staged operands or overlays, according to `kind`. Keeps the new assignment and returns TRUE
- * if its peak is low enough; otherwise returns FALSE. */
+ * if the peak of the new assignment is low enough. Returns FALSE, and keeps `*best`, if the peak is
+ * too high. */
 static gboolean
 improve (CleaveStorage **best, Choices *choices, ChoiceKind kind, const CleaveGraph *graph)
 {

@@ -6,13 +6,14 @@
 #include "facts.h"
 #include "memory-format.h"
 
-/* Buffer assignment: decides where each value of a graph is stored if the nodes run in a given
- * order, and lists the steps of that run. The runtime and the estimate of peak memory both use the
+/* Buffer assignment: decides where each value of a graph is stored during a run with a given order
+ * of nodes, and lists the steps of that run. The runtime and the estimate of peak memory use the
  * result.
  *
- * A view shares its operand's buffer, and so does a broadcast whose readers all read by strides.
- * An operand of a join (Assemble, Concat) is written straight into the join's buffer. An
- * element-wise op overwrites an operand that dies there. Every other value has a buffer of its own.
+ * A view shares its operand's buffer. A broadcast whose readers all read by strides also shares its
+ * operand's buffer. An operand of a join (Assemble, Concat) is written straight into the join's
+ * buffer. An element-wise op overwrites an operand that dies there. Every other value has a buffer
+ * of its own.
  *
  * Example: for x -> Conv -> y -> Relu -> z, y and z share one buffer and x has another. */
 
@@ -30,7 +31,7 @@ typedef enum {
   CLEAVE_ASSIGNMENT_MATERIALIZED =
       1 << 5, /* the view is copied to its own buffer, so that its operand can be freed */
   CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of a result that is computed from
-                                        * it row by row; it may be larger than the result */
+                                        * this value row by row; the result may be smaller */
   CLEAVE_ASSIGNMENT_LAPPED = 1 << 7    /* moved into the buffer of a value that is computed strip by
                                         * strip while the moved value dies */
 } CleaveAssignmentFlags;
@@ -45,9 +46,9 @@ typedef struct
   guint last; /* for a base: last position of a node that reads the base or a view of it; n_nodes
                * for an output */
   guint deadline;    /* for a base: position of the node that overwrites the base; CLEAVE_NEVER: no
-                      * node does */
-  guint whole, part; /* if the value was moved into a join, or is staged and copied into a join:
-                      * index of the join's value, and index of the operand */
+                      * node overwrites it */
+  guint whole, part; /* for a value that was moved or is copied into a join: index of the join's
+                      * value, and index of the operand */
   guint copied;      /* index of the step that copies a staged operand; CLEAVE_NEVER: none */
   guint ready;       /* index of the step that completes the value; CLEAVE_NEVER: complete before
                       * the run */
@@ -80,7 +81,7 @@ typedef struct
 
 #define CLEAVE_BUFFER_ALIGNMENT 64
 
-/* An order of two steps that laps need: step `after` overwrites memory that step `before` reads or
+/* Two steps whose order a lap fixes. Step `after` overwrites memory that step `before` reads or
  * writes, so `after` must run later. */
 typedef struct
 {
@@ -115,7 +116,7 @@ typedef struct
   CleaveAssignment *assignments;
   CleavePool *strides;  /* strides of all locations that `facts` does not hold */
   const gint64 *stride; /* strides of the location that was added last; the next location shares
-                         * them if its strides are equal */
+                         * this array if its strides are equal */
   guint rank;           /* number of dimensions of `stride` */
   GArray *steps;        /* CleaveStep: loads, nodes, copies and stores, in the order of a run */
   GArray *boxes;        /* CleaveRange: the boxes that LOAD and COPY steps write */
@@ -134,14 +135,15 @@ typedef struct
   const gboolean *staged;   /* indexed by value: whether the value is staged: stored outside of its
                              * join until it is copied; NULL: no value is staged */
   const gboolean *overlaid; /* indexed by position: whether the result overlays an operand; NULL: no
-                             * result does */
+                             * result overlays an operand */
 } CleaveStorage;
 
 /* Assigns buffers for `order`, which has every node of the graph. Materializes views, stages parts
  * and overlays results if that lowers the peak. */
 CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order);
-/* Assigns buffers as cleave_storage_new() does. If the first assignment, without copied or staged
- * values, has a peak above `cutoff` bytes, returns it without trying to lower the peak. */
+/* Assigns buffers as cleave_storage_new() does. The first assignment has no copied and no staged
+ * values. If its peak is above `cutoff` bytes, returns the first assignment and does not try to
+ * lower the peak. */
 CleaveStorage *cleave_storage_new_within (const CleaveGraph *graph,
                                           CleaveGraphFacts *facts,
                                           const GPtrArray *order,
@@ -192,8 +194,8 @@ cleave_storage_assignment (const CleaveStorage *storage, const CleaveResult *res
   return &storage->assignments[cleave_storage_first_value (storage, result->node) + result->index];
 }
 
-/* Returns the ranges of a join's result that the operands fill. Call it only while the storage is
- * made. */
+/* Returns the ranges of a join's result that the operands fill. Call this function only while the
+ * storage is made. */
 static inline const CleaveJoinFacts *
 cleave_storage_join_facts (const CleaveStorage *storage, const CleaveNode *join)
 {
@@ -223,14 +225,14 @@ void cleave_storage_visit (const CleaveStorage *storage,
                            gpointer data);
 
 /* Marks in `staged` the operands that occupy the buffer of a much larger join while memory use is
- * near its peak (deferred-copies.c). Allocates `staged` if it is NULL. Returns FALSE if it marks no
- * further operand, or if the peak would fall too little. */
+ * near its peak (deferred-copies.c). Allocates `staged` if it is NULL. Returns FALSE if the
+ * function marks no further operand, or if staging would save less than 5 % of the peak. */
 gboolean cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged);
-/* Marks operands and returns as cleave_storage_find_staged() does, but examines the whole run, not
- * only the steps near the peak. */
+/* Marks operands and returns a value as cleave_storage_find_staged() does. Examines the whole run,
+ * not only the steps near the peak. */
 gboolean cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged);
-/* Marks in `staged` the operands that several joins share, as overlapping windows of an image do.
- * Returns FALSE if it marks no further operand. */
+/* Marks in `staged` the operands that several joins share. Such joins are, for example, overlapping
+ * windows of an image. Returns FALSE if the function marks no further operand. */
 gboolean cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged);
 
 /* Returns a lower bound in bytes for the peak after staging: the peak without the buffers of
@@ -249,9 +251,9 @@ void cleave_storage_overlay (CleaveStorage *storage, const CleaveNode *node);
 /* Returns whether a node's result overlays an operand. */
 gboolean cleave_storage_is_overlaid (const CleaveStorage *storage, const CleaveNode *node);
 
-/* Lets a value that is computed strip by strip share memory with a value that dies meanwhile, where
- * memory use is high (laps.c). Call this function at most once, and before other code uses the
- * array `buffers`. */
+/* Lets a value that is computed strip by strip share memory with a value that dies meanwhile. Makes
+ * such laps only where memory use is high (laps.c). Call this function at most once, and before
+ * other code uses the array `buffers`. */
 void cleave_storage_lap (CleaveStorage *storage, const CleaveGraph *graph);
 /* Moves the values back to the buffers that they had before cleave_storage_lap(). */
 void cleave_storage_unlap (CleaveStorage *storage, const CleaveGraph *graph);

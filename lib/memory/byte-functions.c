@@ -34,8 +34,8 @@ is_byte (const CleaveTensorType *type)
   return type->element == CLEAVE_INT8 || type->element == CLEAVE_UINT8;
 }
 
-/* Returns the 8-bit value of which all operands of a node are element-wise functions, except for
- * constants of one element; NULL if there is no such value. */
+/* Returns the 8-bit value of which all operands of a node are element-wise functions. Ignores
+ * constants of one element. Returns NULL if there is no such value. */
 static CleaveResult *
 find_origin (CleaveResult *const *origins, const CleaveNode *node)
 {

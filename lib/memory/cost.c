@@ -122,7 +122,7 @@ cleave_cost_is_in_bytes (const CleaveNode *node)
 
 /* Returns the number of multiply-adds that take as long as rereading the weights in every step of a
  * sequence: one multiply-add for each weight. An LSTM of 256 units reaches 48 GFLOP/s with a batch
- * of one, 78 with two, 98 with four. */
+ * of one, 78 GFLOP/s with a batch of two, and 98 GFLOP/s with a batch of four. */
 static double
 count_idle_macs (const CleaveNode *node)
 {
@@ -164,8 +164,8 @@ count_macs (const CleaveNode *node)
                                              : macs + count_idle_macs (node);
 }
 
-/* Returns the number of multiply-adds, counting whole Winograd tiles of two rows and two columns: a
- * piece that ends inside a tile computes the whole tile. */
+/* Returns the number of multiply-adds. Counts whole Winograd tiles of two rows and two columns,
+ * since a piece that ends inside a tile computes the whole tile. */
 static double
 count_macs_of_tiles (const CleaveNode *node)
 {
@@ -212,8 +212,8 @@ cleave_cost_in_strips (const CleaveGraph *graph)
   return cost;
 }
 
-/* Returns the number of elements that a step without multiply-adds reads or writes: the elements of
- * its result, or of a larger operand (as in pooling). */
+/* Returns the number of elements that a step without multiply-adds reads or writes: the number of
+ * elements of the result or of the largest operand, whichever is larger. */
 static double
 count_elements (const CleaveNode *node)
 {

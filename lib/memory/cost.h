@@ -41,9 +41,9 @@ double cleave_cost_of_rows (double n_bytes);
 double cleave_cost_of_elements (const CleaveNode *node);
 /* Returns the cost of a step that computes the node. */
 double cleave_cost_of_node (const CleaveNode *node);
-/* Returns whether a node multiplies 8-bit values: operand 0 is 8-bit, or operands 0 and 1 are
- * dequantized from 8 bits and operand 1 is constant. A group whose weights are not constant
- * multiplies floats, so the function returns FALSE. */
+/* Returns whether a node multiplies 8-bit values. This is so if operand 0 is 8-bit, or if operands
+ * 0 and 1 are dequantized from 8 bits and operand 1 is constant. A group whose weights are not
+ * constant multiplies floats, so the function returns FALSE. */
 gboolean cleave_cost_is_in_bytes (const CleaveNode *node);
 gboolean cleave_cost_is_by_winograd (const CleaveNode *node);
 /* Returns the cost of rereading the weights in each step of a sequence (LSTM, GRU); 0 for other
@@ -58,10 +58,11 @@ double cleave_cost_of_weights_again (const CleaveNode *node);
 double cleave_cost_of_shared (const CleaveNode *node);
 
 /* The functions below (piece-cost.c) estimate one step on one thread, whole or piece, more
- * precisely than the functions above. `fit` uses them to compare plans with each other and with the
- * unsplit graph. */
+ * precisely than the functions above. `fit` compares plans with each other and with the unsplit
+ * graph by these estimates. */
 
-/* Returns the fixed cost of one more piece of a node: it starts a step and copies carried rows. */
+/* Returns the fixed cost of one more piece of a node: the cost to start the step of the piece and
+ * to copy carried rows. */
 double cleave_cost_of_one_more_piece (const CleaveNode *node);
 /* Returns the cost of one piece. Weights in `read` (a set of CleaveResult) were read by an earlier
  * piece and cost less; adds the other weights to `read`. Each piece packs operand 1 of a product

@@ -7,9 +7,9 @@
 
 #include "../ir/memory.h"
 
-/* Staging. Without staging, an operand of a join is written straight into the join's buffer, which
- * must exist from then on. If the other operands are computed much later, most of that buffer is
- * unused while memory use is at its peak:
+/* Staging. Without staging, an operand of a join is written straight into the join's buffer, so the
+ * whole buffer must exist from this step on. If the other operands are computed much later, most of
+ * that buffer is unused while memory use is at its peak:
  *
  *    part ── peak ── join (much larger)
  *
@@ -18,7 +18,7 @@
 
 /* A join is much larger than an operand if it has at least this many times the bytes of the
  * operand. If no operand or every operand were staged, U-nets split for 2 threads would need a
- * third more memory, and super-resolution in strips a sixth more. */
+ * third more memory. Super-resolution in strips would need a sixth more. */
 #define MUCH_LARGER 2
 
 /* A step is near the peak if its bytes in use are at least this fraction of the peak. The strips of
@@ -28,8 +28,8 @@
 /* Staging must save at least this fraction of the peak in total. */
 #define MIN_GAIN 0.05
 /* Staging the operands of one join must save at least this fraction of the peak. The fraction is
- * small because tiles have many small operands that save little each: together 35 % in two blocks
- * of MobileNetV2. */
+ * small because tiles have many small operands. All of them together save 35 % of the peak in two
+ * blocks of MobileNetV2. */
 #define MIN_GAIN_OF_ONE 0.002
 
 static gint64
@@ -75,8 +75,8 @@ find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
 }
 
 /* Returns the index of the value to stage in place of `value`. Begins with `value`, and goes from
- * each value to the result that overwrites it. Stops at a value that is computed after step `peak`,
- * or before a value with more than 1 / MUCH_LARGER of the join's bytes. */
+ * each value to the result that overwrites it. Stops at a value that is computed after step `peak`.
+ * Also stops before the join, and before a value with more than 1 / MUCH_LARGER of its bytes. */
 static guint
 find_latest (const CleaveStorage *storage, guint value, guint peak)
 {
@@ -297,11 +297,11 @@ cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged)
   return find_staged (storage, 0, staged);
 }
 
-/* Sliding windows: joins of consecutive strips of an image, which share operands with their
- * neighbors. An operand is stored in the buffer of the last window that reads the operand. So the
- * buffer of a window exists from the window's first operand on. If a window is four strips long,
- * four buffers exist at the same time. If all operands are staged, each operand exists once, and
- * only one window exists whole. Staging costs one more copy of each operand. */
+/* Sliding windows: joins of consecutive strips of an image. Neighboring joins share operands. An
+ * operand is stored in the buffer of the last window that reads the operand. So the buffer of a
+ * window exists from the window's first operand on. If a window is four strips long, four buffers
+ * exist at the same time. If all operands are staged, each operand exists once, and only one window
+ * exists whole. Staging costs one more copy of each operand. */
 
 static gboolean
 is_join (const CleaveNode *node)
@@ -339,8 +339,8 @@ note_in_windows (const CleaveStorage *storage, const CleaveResult *value, gboole
   return TRUE;
 }
 
-/* Marks all operands that several windows (joins) share. If a single shared operand were not
- * staged, the buffer of its window would stay in memory, and the peak would not fall. */
+/* Marks all operands that several windows (joins) share. If one shared operand were not staged, the
+ * buffer of its window would stay in memory, and the peak would not fall. */
 gboolean
 cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
 {
@@ -364,7 +364,7 @@ cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
 }
 
 /* Subtracts the bytes of a value's buffer from the live bytes, unless left_out[buffer] is already
- * set; then sets it. change[step] is the difference of the live bytes to the step before. */
+ * set. Sets left_out[buffer]. change[step]: live bytes, minus live bytes of the step before. */
 static void
 leave_out (const CleaveStorage *storage, guint value, gboolean *left_out, gint64 *change)
 {

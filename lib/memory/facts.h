@@ -6,10 +6,10 @@
 #include "memory-format.h"
 #include "placement.h"
 
-/* Caches the properties of a graph that buffer assignment needs and that do not depend on the order
- * of nodes: ranges of joins, strides of views, preferred memory orders. The search in ordering.c
- * assigns buffers about ten times in each of about ten orders. With the cache, the search computes
- * these properties once. */
+/* Caches three properties of a graph that do not depend on the order of nodes: ranges of joins,
+ * strides of views, and preferred memory orders. Buffer assignment needs these properties. The
+ * search in ordering.c assigns buffers about ten times in each of about ten orders. With the cache,
+ * the search computes these properties once. */
 
 /* The ranges of a join's result that its operands fill. */
 typedef struct
@@ -26,7 +26,7 @@ typedef struct
   const CleaveViewDim *dims;
 } CleaveViewFacts;
 
-/* The cache of one graph, which must not change as long as it exists. */
+/* The cache of one graph. The graph must not change as long as the cache exists. */
 typedef struct _CleaveGraphFacts CleaveGraphFacts;
 
 CleaveGraphFacts *cleave_graph_facts_new (const CleaveGraph *graph);

@@ -9,8 +9,8 @@
 #include "materialized.h"
 #include "order-facts.h"
 
-/* A slot: a node, and the position after which the node should run. For a node that does not move,
- * this is its own position. */
+/* A slot: a node, and the position after which the node should run. The position of a node that
+ * does not move is its own. */
 typedef struct
 {
   CleaveNode *node;
@@ -56,7 +56,7 @@ is_read_by (const CleaveNode *node, const CleaveNode *reader)
 }
 
 /* Returns an array indexed by position: last position of the chain of nodes that run right after
- * the node and overwrite its result. A chain runs as one kernel, so no node may move into it. */
+ * the node and overwrite its result. One kernel runs a chain, so no node may move into a chain. */
 static guint *
 find_in_place_ends (const GPtrArray *order)
 {
@@ -194,7 +194,7 @@ cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage)
 }
 
 /* Returns the last position at which a node may run. The node must run before every reader of its
- * results, and no later than the last other reader of the buffer of each operand. */
+ * results. The node must run no later than the last other reader of each operand's buffer. */
 static guint
 find_latest (const CleaveNode *node,
              const CleaveStorage *storage,
@@ -335,7 +335,7 @@ find_group (const CleaveStorage *storage,
 }
 
 /* Returns the position after which the group should run to give the lowest peak. A later position
- * lowers the peak if values that are computed in the meantime are freed before it. */
+ * lowers the peak if values that are computed in the meantime are freed before this position. */
 static guint
 find_delay (const CarriedGroup *group, const Levels *levels)
 {

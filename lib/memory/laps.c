@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Chooses laps: overlays a value that is computed strip by strip over a value that dies meanwhile,
- * if that lowers the peak. ordering.c calls cleave_storage_lap() on the best order.
+/* Chooses laps: overlays a value that is computed strip by strip over a value that dies meanwhile.
+ * Makes a lap only if the lap lowers the peak. ordering.c calls cleave_storage_lap() on the best
+ * order.
  *
  * Over 400 lines: one decision, from the bytes that each step touches to the values that move. */
 
@@ -48,8 +49,8 @@ typedef struct
   GArray *accesses; /* Access: the bytes of this buffer that steps read or write, sorted by step */
   gint64 n_bytes;
   guint first, last;
-  gboolean is_bound; /* whether it holds an input or output, which each run must copy because of a
-                      * lap (io-bindings.c) */
+  gboolean is_bound; /* whether the buffer holds an input or output of the graph; a lap makes each
+                      * run copy this input or output (io-bindings.c) */
   guint over;        /* index of the LapBuffer into which a lap moved this buffer; CLEAVE_NEVER: not
                       * moved */
   gint64 shift;      /* offset of this buffer in the buffer `over`, in bytes */
@@ -57,7 +58,8 @@ typedef struct
 
 /* The state of one search for laps. In a chain of laps, each lap enlarges the buffer that the next
  * lap shares. A conservative search makes a lap only if no peak rises. An aggressive search assumes
- * that a later lap saves what this lap adds; its result is used only if the peak falls. */
+ * that a later lap saves the bytes that this lap adds. The laps of an aggressive search are used
+ * only if the peak falls. */
 typedef struct
 {
   CleaveStorage *storage;
@@ -65,7 +67,7 @@ typedef struct
                      * which it enlarges a buffer */
   gint64 *live;     /* indexed by step: bytes in use */
   GArray *edges;    /* CleaveLapEdge: pairs of steps that must run in this order because of laps */
-  GArray *buffers;  /* LapBuffer: the buffers that may take part in laps, by their first step */
+  GArray *buffers;  /* LapBuffer: the buffers that may take part in laps, sorted by first step */
   guint *index_of;  /* indexed by buffer: index in `buffers`; CLEAVE_NEVER: the buffer takes no part
                      * in laps */
   GArray *alive;    /* guint: indices in `buffers` of the buffers that are in use and that no lap
@@ -225,9 +227,9 @@ count_both (const LapBuffer *x, const LapBuffer *y, gint64 shift)
 
 /* Returns whether a lap of y over x lowers memory use while both buffers exist. While only x or
  * only y exists, the shared buffer takes more memory than x or y alone. In these steps, a
- * conservative search requires that memory use stays below the largest use while both exist. An
- * aggressive search compares the bytes that the lap saves with the bytes that it adds
- * (min_ratio). */
+ * conservative search requires that memory use stays below the largest memory use while x and y
+ * both exist. An aggressive search compares the bytes that the lap saves with the bytes that it
+ * adds (min_ratio). */
 static gboolean
 is_gain (const LapSearch *l, const LapBuffer *x, const LapBuffer *y, gint64 shift)
 {

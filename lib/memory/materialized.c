@@ -11,15 +11,15 @@
 #define MAX_READERS 16
 
 /* The copies of the views of one value may take at most this many times the bytes of the value. If
- * they would take more, no view is copied. Tiles copy some rows more than once: with 1, a video
- * network needs 6 % more memory. Without a limit, a U-net needs 5 % more, and the cost volume of
- * stereo matching is copied ten times. */
+ * the copies would take more bytes, no view of the value is copied. Tiles copy some rows more than
+ * once: with 1, a video network needs 6 % more memory. Without a limit, a U-net needs 5 % more, and
+ * the cost volume of stereo matching is copied ten times. */
 #define MAX_COPIED 2
 
-/* Returns the last position at which the reader `node` of a value needs the value in memory. For a
- * join, whose buffer may contain the value, this is the position of the join's last reader;
- * CLEAVE_NEVER if the join has more than MAX_READERS readers. For any other node, this is its own
- * position. */
+/* Returns the last position at which the reader `node` of a value needs the value in memory. If
+ * `node` is a join, its buffer may contain the value: returns the position of the join's last
+ * reader, or CLEAVE_NEVER if the join has more than MAX_READERS readers. For any other node,
+ * returns the position of the node. */
 static guint
 last_reader (const guint *position, const CleaveNode *node)
 {

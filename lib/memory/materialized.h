@@ -21,6 +21,6 @@ cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, cons
  * run. CLEAVE_NEVER if `view` is not a view that only joins read. `done` comes from
  * cleave_storage_find_done(). */
 guint cleave_storage_materialize_after (const guint *done, const CleaveNode *view);
-/* Returns whether a view may be copied when it runs: all other readers of its operand have run, and
- * its own readers run later. */
+/* Returns whether a view may be copied at its position: all other readers of the view's operand
+ * have run, and the readers of the view run later. */
 gboolean cleave_storage_is_materialized (const CleaveStorage *storage, const CleaveNode *view);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Chooses the memory order of each value. Ops with a layout set the order of their values; the
- * order then spreads to the values of adjacent nodes (memory-format.h). */
+/* Chooses the memory order of each value. An op with a layout sets the order of its operand and
+ * result. The order then spreads to the values of adjacent nodes (memory-format.h). */
 
 #include "memory-format.h"
 
@@ -223,8 +223,8 @@ pass_reshape (Spread *spread, const CleaveNode *node, CleaveResult *from, Cleave
                past_reshape (*order_of (spread, from), &from->type.shape, &to->type.shape));
 }
 
-/* Returns whether the elements of x are repeated to fill y. A result takes its order only from
- * operands that are not repeated. */
+/* Returns whether the node of y repeats the elements of x to fill y. A result gets its memory order
+ * only from operands that are not repeated. */
 static gboolean
 is_broadcast (const CleaveResult *x, const CleaveResult *y, const guint *dims)
 {

@@ -20,8 +20,8 @@ is_staged (const CleaveStorage *storage, const CleaveAssignment *assignment)
   return storage->staged != NULL && storage->staged[assignment - storage->assignments];
 }
 
-/* Returns whether a value can move to `location`: the value has not moved yet, and its producer and
- * all its readers can use the strides. */
+/* Returns whether a value can move to `location`: the value has not moved yet, and the producer and
+ * all readers of the value can use the strides of `location`. */
 static gboolean
 can_move (const CleaveStorage *storage,
           const CleaveAssignment *assignment,
@@ -45,8 +45,8 @@ move (CleaveAssignment *assignment, const CleaveLocation *location, guint deadli
   assignment->deadline = deadline;
 }
 
-/* Returns whether operand `part` of a join may be computed in the join's buffer. If operands
- * overlap, only one of them may be computed in the buffer. */
+/* Returns whether operand `part` of a join may be computed in the join's buffer. If several
+ * operands overlap, only one of these operands may be computed in the buffer. */
 static gboolean
 is_free (const CleaveStorage *storage,
          const CleaveAssignment *whole,
@@ -79,8 +79,9 @@ join_to (CleaveAssignment *assignment, guint whole, guint part)
 
 /* Returns the value of which an operand of a join is a view with another shape. Returns NULL if
  * there is no such value, or if the value cannot be stored in the join's buffer. Also returns NULL
- * if the value is a small part of the join: the join copies it, since moving it would allocate the
- * join's buffer much earlier. A fitted stereo network would take 1.5 times the memory.
+ * if the value is a small part of the join: to move the value would allocate the join's buffer much
+ * earlier, so the join copies the value. With the move, a fitted stereo network would take 1.5
+ * times the memory.
  *
  *     boxes [1, 3, 40, 40, 85] -Reshape-> [1, 4800, 85] -Concat-> [1, 6300, 85] */
 static CleaveAssignment *
@@ -227,8 +228,8 @@ is_read_through_view (const CleaveStorage *storage,
 }
 
 /* Returns whether x is a join with operands that must stay: if `node` overwrote x, an operand of x
- * would need a copy. This is so if another node reads the operand later, or if all operands also
- * belong to a later join. */
+ * would need a copy. An operand must stay if another node reads the operand later. All operands
+ * must stay if they also belong to a later join. */
 static gboolean
 has_parts_that_stay (const CleaveStorage *storage,
                      const CleaveNode *node,
@@ -253,8 +254,8 @@ has_parts_that_stay (const CleaveStorage *storage,
   return find_place (storage, x, ranges, &box);
 }
 
-/* Returns whether a join reads x. If so, x should move into the join's buffer; if another node
- * overwrote x, the join would need a copy of x. */
+/* Returns whether a join reads x. A value that a join reads should move into the join's buffer: if
+ * another node overwrote x, the join would need a copy of x. */
 static gboolean
 is_read_by_join (const CleaveAssignment *x)
 {
@@ -280,7 +281,8 @@ leads_to (const CleaveNode *other, const CleaveNode *node)
 }
 
 /* Returns whether moving x into the result's buffer would allocate a much larger buffer earlier.
- * This is so if the result is a small part of its buffer and x has other readers before `node`. */
+ * Returns TRUE if the result is a small part of its buffer, and x has a reader from which no chain
+ * of element-wise nodes leads to `node`. */
 static gboolean
 holds_more (const CleaveStorage *storage, const CleaveNode *node, const CleaveAssignment *x)
 {
@@ -330,10 +332,10 @@ is_computed_from (const CleaveResult *t, const CleaveResult *x)
   return t == x;
 }
 
-/* Moves an operand that dies into the buffer of the result. Moves the first operand that can move,
- * unless this operand is computed by element-wise nodes from another operand that can move. Then
- * moves that other operand: all nodes from it up to `node` write the same buffer, so one kernel can
- * run them. */
+/* Moves an operand that dies into the buffer of the result. Moves the first operand that can move.
+ * Exception: if element-wise nodes compute this operand from another operand that can move, moves
+ * the other operand. All nodes from the other operand up to `node` then write the same buffer, so
+ * one kernel can run these nodes. */
 static void
 move_in_place (CleaveStorage *storage, CleaveNode *node)
 {

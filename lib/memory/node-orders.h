@@ -9,7 +9,8 @@
 
 /* Returns a depth-first order, which visits the operands of a node one after the other. The values
  * of one chunk are then computed, used and freed before the next chunk begins. `weight`, indexed by
- * node id: the heaviest operand of a node is visited first; NULL: operands in their own order. */
+ * node id: the heaviest operand of a node is visited first; NULL: the operands of a node are
+ * visited from operand 0 on. */
 GPtrArray *cleave_order_depth_first (const CleaveGraph *graph, const gint64 *weight);
 /* Returns the depth-first order that visits first the operand whose computation needs the most
  * memory besides its result. `order` is any order of the nodes. Returns NULL if the result equals

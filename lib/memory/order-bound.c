@@ -77,8 +77,8 @@ is_needed (const CleaveNode *node, CleaveGraphFacts *facts)
   return cleave_node_is_used (node) || cleave_node_is_input (node);
 }
 
-/* Returns the values, indexed by node id. Returns NULL if a run does not need some value, since the
- * bound would then be too high. */
+/* Returns the values, indexed by node id. Returns NULL if the graph has a value that a run does not
+ * need, since the bound would be too high. */
 static Value *
 find_values (const CleaveGraph *graph, CleaveGraphFacts *facts, const GPtrArray *order)
 {

@@ -97,8 +97,8 @@ is_same_section (const Walker *a, const Walker *b)
   return TRUE;
 }
 
-/* Returns the walker with the lowest peak among the measured candidates; the first one if several
- * have the same peak. */
+/* Returns the walker with the lowest peak among the measured candidates. If several walkers have
+ * this peak, returns the first of these walkers. */
 static const Walker *
 find_best (const Walker *walkers, guint n_walkers)
 {
@@ -110,8 +110,9 @@ find_best (const Walker *walkers, guint n_walkers)
   return best;
 }
 
-/* Returns an unmeasured candidate that may be better than `best` between the last two cuts: it runs
- * the nodes in another sequence, and its peak may be lower. NULL: there is none. */
+/* Returns an unmeasured candidate that may be better than `best` between the last two cuts: the
+ * candidate runs the nodes in another sequence, and the candidate's peak may be lower. Returns NULL
+ * if there is no such candidate. */
 static CleaveOrderCandidate *
 find_unknown (const Walker *walkers, guint n_walkers, const Walker *best)
 {

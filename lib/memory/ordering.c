@@ -73,8 +73,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
  * try to lower the peak of the order. */
 #define CUTOFF 2
 
-/* Returns whether an order is the one in which the nodes were added to the graph. The author of the
- * graph, or `fit`, probably chose this order, so it may be the best one. */
+/* Returns whether the nodes were added to the graph in this order. The author of the graph, or
+ * `fit`, probably chose this order, so this order may be the best order. */
 static gboolean
 is_as_built (const GPtrArray *order)
 {
@@ -85,9 +85,9 @@ is_as_built (const GPtrArray *order)
 }
 
 /* Returns the peak in bytes above which buffer assignment does not try to lower the peak of an
- * order. The first order, and the order in which nodes were added, have no limit. A graph that
- * keeps its order has few candidates, and these have no limit: with a limit, a temporal convolution
- * in 86 strips needs 14 % more memory. */
+ * order. The first order, and the order in which nodes were added, have no limit. If a graph keeps
+ * its order, no candidate has a limit, since there are few candidates. With a limit, a temporal
+ * convolution in 86 strips needs 14 % more memory. */
 static gint64
 find_cutoff (const Finding *f, const GPtrArray *order)
 {
@@ -139,7 +139,7 @@ add_candidate (Finding *f, GPtrArray *order)
   return candidate;
 }
 
-/* If a lower bound shows that an order has no lower peak than the best order, adds the order
+/* If a lower bound of an order's peak is not below the lowest peak so far, adds the order
  * unmeasured and returns TRUE. A bound takes at most a fifth of the time of a measurement. */
 static gboolean
 add_bound (Finding *f, GPtrArray *order)
@@ -353,9 +353,9 @@ may_keep_file (const Finding *f)
   return TRUE;
 }
 
-/* Returns the best order, or the order of the model's file if its peak with laps is at most the
- * peak of the best order with laps. A fitted file has its nodes in the order in which they run.
- * Another order with the same peak may have fewer laps or leave gaps in the arena. */
+/* Returns the order of the model's file if the peak of this order with laps is at most the peak of
+ * the best order with laps. If not, returns the best order. If `fit` wrote the file, another order
+ * with the same peak may have fewer laps, or gaps in the arena. */
 GPtrArray *
 cleave_order_with_laps_down_to (const CleaveGraph *graph,
                                 gint64 n_bytes,

@@ -8,18 +8,19 @@
  * (lib/runtime/plan/memory-plan.c) use the order and its buffers; the fit and the partition use its
  * peak. */
 
-/* Returns the order with the lowest peak found: depth first, subgraph by subgraph. Its peak is
- * never above the peak of the order in which the nodes were added (the file's order). `*storage`
- * receives the buffer assignment of the order and refers to the order: keep both. Returns NULL and
- * sets the error on a cycle. */
+/* Returns the order with the lowest peak among the candidates. This peak is never above the peak of
+ * the order in which the nodes were added (the file's order). Sets `*storage` to the buffer
+ * assignment of the order. The storage refers to the order: the caller must keep the order as long
+ * as the storage. Returns NULL and sets the error on a cycle. */
 GPtrArray *
 cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GError **error);
 
 /* Returns the order with the lowest peak: one of `orders` or a combination of these orders
  * (order-combine.h). Each of `orders` must have all nodes. */
 GPtrArray *cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders);
-/* Returns the order as cleave_order_with_storage() does, for a program of one thread: values that
- * are computed strip by strip may share memory with values that die meanwhile (laps.c). */
+/* Returns the order as cleave_order_with_storage() does, but for a program of one thread. In such a
+ * program, values that are computed strip by strip may share memory with values that die meanwhile
+ * (laps.c). */
 GPtrArray *
 cleave_order_with_laps (const CleaveGraph *graph, CleaveStorage **storage, GError **error);
 /* Works as cleave_order_with_laps() does, but stops at the first order whose peak before laps is

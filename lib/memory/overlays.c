@@ -32,8 +32,8 @@ is_free (const CleaveStorage *storage, const CleaveAssignment *assignment, const
 }
 
 /* Returns whether a value's buffer holds only this value and values that overwrite it. Returns
- * FALSE in the buffer of a join, which also holds other operands of the join, and for an output,
- * which may be in the caller's memory. */
+ * FALSE for a value in the buffer of a join, since this buffer also holds other operands of the
+ * join. Returns FALSE for an output, since an output may be in the caller's memory. */
 static gboolean
 is_alone (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {

@@ -57,7 +57,7 @@
 /* Bytes per ns that a Gather or Scatter moves. */
 #define MOVED_PER_NS 200
 
-/* Floats per vector. The last channels take a whole vector even if they do not fill it. */
+/* Floats per vector. The last channels take a whole vector even if they do not fill the vector. */
 #define N_LANES 16
 
 static double
@@ -179,7 +179,7 @@ cleave_cost_of_channels (const CleaveNode *node, const CleaveRange *made)
              (double) n_channels * cost_of_sums (node);
 }
 
-/* Returns the fixed cost of a step, before it computes anything. */
+/* Returns the cost to start a step. */
 static double
 cost_to_begin (const CleaveNode *node)
 {

@@ -46,7 +46,7 @@ cleave_location_part (const CleaveLocation *whole, const CleaveRange *range)
   return location;
 }
 
-/* Writes the dimensions whose extent is not 1 to `dims`. Returns their number. */
+/* Writes the dimensions whose extent is not 1 to `dims`. Returns the number of these dimensions. */
 static guint
 dims_that_count (const CleaveShape *shape, guint *dims)
 {

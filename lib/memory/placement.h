@@ -5,8 +5,8 @@
 
 /* Locations of values in buffers, and the location of a view, computed from the location of its
  * operand: a Slice adds to the offset, a Transpose permutes the strides. Buffer assignment
- * (assignments.c) stores these locations, and lib/runtime computes addresses from them. Example:
- * rows [2, 4) of a dense [8, 10] value have offset 20 and strides 10, 1. */
+ * (assignments.c) stores these locations, and lib/runtime computes addresses from the locations.
+ * Example: rows [2, 4) of a dense [8, 10] value have offset 20 and strides 10, 1. */
 
 /* The location of a value: a buffer, an offset in elements, and strides. */
 typedef struct
@@ -21,7 +21,7 @@ typedef struct
 typedef struct
 {
   gint64 offset, stride; /* index in d = `offset` + `stride` * index in dimension `from` of the
-                          * result; stride 0: d does not appear in the result, and its index is
+                          * result. Stride 0: d does not appear in the result, and the index in d is
                           * `offset` */
   guint from;            /* dimension of the result in which d appears */
 } CleaveViewDim;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The op of a quantized group: its record, and access to the calls of a group (quantized-group.h).
- * */
+/* The op of a quantized group: its record, and access to the group's calls (quantized-group.h). */
 
 #include "quantized-group.h"
 
@@ -88,9 +87,10 @@ find_reader (const CleaveBody *body, guint from, guint *index, guint *operand)
   return n_readers == 1;
 }
 
-/* Follows the operand `outer` of the group through element-wise calls to the main call, or to the
- * last call if there is no main call. Sets `index` and `operand` to that call and its operand.
- * Returns FALSE if a value on the way has several readers, or if a call changes the shape. */
+/* Follows the operand `outer` of the group through element-wise calls to the main call. If the
+ * group has no main call, follows the operand to the last call. Sets `index` and `operand` to that
+ * call and its operand. Returns FALSE if a value on the way has several readers, or if a call
+ * changes the shape. */
 static gboolean
 follow (const CleaveBody *body, guint outer, guint *index, guint *operand)
 {

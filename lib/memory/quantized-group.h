@@ -30,8 +30,8 @@ typedef struct
   gboolean is_main;     /* the call is the main call of the group: neither element-wise nor only a
                          * data movement */
   guint n_readers;      /* number of operands of later calls that read this call's result */
-  CleaveTensor *w_bytes, *w_scale, *w_zero; /* constants from which operand 1 was dequantized, along
-                                             * w_axis; any of them may be NULL */
+  CleaveTensor *w_bytes, *w_scale, *w_zero; /* constants from which operand 1 was dequantized, with
+                                             * the axis w_axis; each of the three may be NULL */
   gint64 w_axis;
 } CleaveBodyCall;
 
@@ -97,10 +97,10 @@ gboolean cleave_tile_range (const CleaveShape *whole,
                             gint64 index,
                             CleaveRange *range);
 
-/* Sets `tile` to the extents of tiles that are so small that their intermediate values stay in the
- * cache. Cuts the dimensions in the order of `dims`. `weights`, indexed by operand of the group:
- * bytes of a constant operand, 0 for other operands. Returns FALSE if even small tiles do not fit
- * into the cache. */
+/* Sets `tile` to the extents of a tile. Chooses the tile so small that the intermediate values of a
+ * tile stay in the cache. Cuts the dimensions in the order of `dims`. `weights`, indexed by operand
+ * of the group: bytes of a constant operand, 0 for other operands. Returns FALSE if no tile is
+ * small enough. */
 gboolean cleave_tile_choose (const CleaveBody *body,
                              const gint64 *weights,
                              const guint *dims,
@@ -118,7 +118,7 @@ CleaveResult **cleave_byte_functions_find (const CleaveGraph *graph, const GPtrA
  * or has a cycle. */
 CleaveGraph *cleave_group_quantized (const CleaveGraph *graph);
 /* Merges groups as cleave_group_quantized() does. Sets `*nodes` to an array indexed by the id of a
- * node of `graph`: the node of the new graph that replaces it. */
+ * node of `graph`. The entry is the node of the new graph that replaces the node of `graph`. */
 CleaveGraph *cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes);
 /* Returns a graph in which data movement (views, joins, reshapes) before a sum moves 8-bit values:
  * dequantization follows the movement. `order` is an order of the graph. Sets `*nodes` as

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds groups: the nodes (members) between DequantizeLinears and one QuantizeLinear, if no node
- * outside the group reads their results. A node that dequantizes or moves values is cheap: each
- * group that reads it includes a copy of it, and tiles that overlap run it again. Apart from cheap
- * nodes, at most one node of a group is not element-wise, so that no expensive node is recomputed.
+ * outside the group reads their results. A node that dequantizes or moves values is *cheap*. Each
+ * group that reads a cheap node includes a copy of the node, and overlapping tiles compute the node
+ * again. Apart from cheap nodes, at most one node of a group is not element-wise, so that no
+ * expensive node is recomputed.
  *
- * Over 400 lines: groups are found and made into nodes by the same lists. */
+ * Over 400 lines: the same lists serve to find groups and to make the nodes of the groups. */
 
 #include "../ir/extract.h"
 #include "../ir/node-queries.h"
@@ -87,8 +88,8 @@ is_cheap (const Lowering *l, const CleaveNode *node)
 }
 
 /* Counts a use of a node by a member of the group. Makes a cheap node a member at its first use.
- * Makes any other node a member if it may join: if all its readers are members, and the group has
- * no other node that is not element-wise. */
+ * Makes any other node a member under two conditions: all readers of the node are members, and the
+ * group has no other node that is not element-wise. */
 static void
 count_use_by_member (Lowering *l, CleaveNode *node)
 {

@@ -37,7 +37,8 @@ is_mover (const CleaveNode *node)
          !cleave_node_is_fixed (node);
 }
 
-/* Returns whether a node is a product, a pooling or a mean: their kernels take 8-bit values. */
+/* Returns whether a node is a product, a pooling or a mean. The kernels of these ops read 8-bit
+ * values. */
 static gboolean
 is_sum (const CleaveNode *node)
 {
@@ -64,9 +65,9 @@ quantizes_by_one_scale (const CleaveNode *node)
 }
 
 /* Returns the kind of readers for which a node should move bytes. Called for the last node first. A
- * join moves bytes if a sum reads its result, even if other nodes read the result too: no kernel
- * both joins and sums bytes. A join does not move bytes for a QuantizeLinear: the operands of the
- * join are quantized in place, and a table is slow on short separate rows. */
+ * join moves bytes if a sum reads its result, even if other nodes also read the result: no kernel
+ * joins and sums bytes in one step. A join does not move bytes for a QuantizeLinear: the operands
+ * of the join are quantized in place, and a table is slow on short separate rows. */
 static Wanted
 find_whether_wanted (const DequantizeSink *s, const CleaveNode *node)
 {

@@ -8,10 +8,10 @@
 #include "../ir/align.h"
 
 /* Lower bound of the limit on the bytes of a tile's intermediate values: the size of an L1 cache.
- * Between LEAST_BYTES and MOST_BYTES, the limit is the bytes of the weights or, if this is more,
- * half of all bytes that the group reads and writes. Each tile rereads weights and halos. If the
- * limit were always the bytes of the weights, two networks of inverted bottlenecks would take 5 to
- * 11 % longer. */
+ * Between LEAST_BYTES and MOST_BYTES, the limit is the larger of two numbers: the bytes of the
+ * weights, and half of all bytes that the group reads and writes. Each tile rereads weights and
+ * halos. If the limit were always the bytes of the weights, two networks of inverted bottlenecks
+ * would take 5 to 11 % longer. */
 #define LEAST_BYTES (32 << 10)
 /* Upper bound of the limit on a tile's intermediate values, in bytes: the size of an L2 cache. */
 #define MOST_BYTES (256 << 10)
@@ -215,9 +215,9 @@ measure (const CleaveBody *body, const gint64 *weights, const CleaveShape *tile,
   return fits;
 }
 
-/* Halves one dimension of `tile` and updates `m`, its measure. Takes the first dimension whose cut
- * makes tiles much smaller (MUCH_SMALLER); if there is none, takes the dimension whose cut makes
- * tiles smallest. Returns FALSE if no dimension can be halved. */
+/* Halves one dimension of `tile` and updates `m`, its measure. Halves the first dimension whose cut
+ * makes tiles much smaller (MUCH_SMALLER). If there is no such dimension, halves the dimension
+ * whose cut makes tiles smallest. Returns FALSE if no dimension can be halved. */
 static gboolean
 cut (const CleaveBody *body,
      const gint64 *weights,

@@ -26,8 +26,9 @@ is_chunk (const CleaveNode *node, const CleaveSequence *sequence)
   return FALSE;
 }
 
-/* Sets `sequence` to the description of the work of a node that does not depend on its state.
- * Returns FALSE if all work depends on the state. */
+/* Sets `sequence` to the description of the part of a node's work that does not depend on the
+ * state. Returns FALSE if the whole work depends on the state, or if the node is not one of several
+ * chunks. */
 static gboolean
 find_independent_work (const CleaveNode *node, CleaveSequence *sequence)
 {
@@ -66,8 +67,8 @@ add_independent_work (const CleaveNode *node, const CleaveSequence *sequence)
                                    G_N_ELEMENTS (operands), &type, 1, attrs);
 }
 
-/* Replaces the node by two nodes. The first node does the work that does not depend on the state,
- * and the second node continues from the result of the first. */
+/* Replaces the node by two nodes. The first node computes the part that does not depend on the
+ * state. The second node computes the rest from the result of the first node. */
 static void
 replace (CleaveNode *node, const CleaveSequence *sequence)
 {

@@ -356,8 +356,8 @@ cleave_storage_measure (CleaveStorage *storage, const CleaveGraph *graph)
   find_live (storage);
 }
 
-/* Loads inputs first and stores outputs last, so that their buffers are in use for the whole time
- * in which the caller may access them. */
+/* Loads inputs first and stores outputs last: the caller may access an input or an output at any
+ * time, so its buffer must be in use during the whole run. */
 void
 cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph)
 {

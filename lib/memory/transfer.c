@@ -155,8 +155,8 @@ compute_expect (const CleaveCall *call, const CleaveView *operands, const Cleave
   *(guint8 *) results[1].data = 0;
 }
 
-/* Fills a value that did not arrive with zeros: readers may use the value as indices, so it must
- * not hold arbitrary bytes. */
+/* Fills a value that did not arrive with zeros. Readers may use the value as indices, so the value
+ * must not have arbitrary elements. */
 static void
 compute_receive (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {

@@ -5,17 +5,17 @@
 
 #include "../ir/graph-private.h"
 
-/* Transfers between ranks: nodes that send a value to another rank or receive one from it.
- * passes/ranks adds them to the graph of one rank. Transfer nodes are steps of a program as other
- * nodes are, so that arena, order and threads take them into account. Each transfer takes two
- * nodes; between the two nodes the message is in flight and its memory is in use.
+/* Transfers between ranks: nodes that send a value to another rank or receive a value from another
+ * rank. passes/ranks adds transfers to the graph of one rank. Transfer nodes are steps of a program
+ * as other nodes are, so that arena, order and threads take them into account. Each transfer takes
+ * two nodes; between the two nodes the message is in flight and its memory is in use.
  *
  *    node ── Send ── Finish           the value stays in place until it has been sent
  *    Expect ── Receive ── node        the value arrives where its readers expect it
  *
  * Each transfer node also passes a token to the transfer node that was added next. No other node
- * reads the token. The token makes the transfer nodes run one by one, in the order in which they
- * were added. */
+ * reads the token. Because of the token, the transfer nodes run one by one, in the order in which
+ * passes/ranks added them. */
 
 /* Element type and shape of the token, a value without content that keeps transfer nodes in
  * order. */
