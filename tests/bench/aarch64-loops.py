@@ -33,8 +33,8 @@ N_ITERATIONS = 200
 
 
 def read_functions(path, objdump):
-    """Returns the instructions of each named function, as pairs of an address and a text. A function without a name
-    counts as a part of the named function before it."""
+    """Returns the instructions of each named function, as pairs of an address and a text. The instructions after a
+    function without a name belong to the last named function."""
     text = subprocess.run([objdump, '-d', '--no-show-raw-insn', path], capture_output=True, text=True, check=True).stdout
     functions = {}
     for line in text.split('\n'):
@@ -71,7 +71,7 @@ def count_macs(loop):
 
 
 def cycles(mca, cpu, lines):
-    """Returns the cycles of one iteration of a loop, as llvm-mca estimates them."""
+    """Returns the number of cycles that llvm-mca estimates for one iteration of a loop."""
     source = 'loop:\n' + '\n'.join(re.sub(r'[0-9a-f]+ <[^>]*>', 'loop', line) for line in lines) + '\n'
     command = [mca, '-mtriple=aarch64', f'-mcpu={cpu}', '-mattr=+dotprod,+i8mm,+fullfp16', f'-iterations={N_ITERATIONS}']
     done = subprocess.run(command, input=source, capture_output=True, text=True)

@@ -185,8 +185,8 @@ search_ranges (CleaveNode *node, const CleaveConstraint *limit, GString *why)
   return cleave_search_ranges (&wanted, &least_bytes, why);
 }
 
-/* Measures the search alone, and then a whole split, which searches again and applies the plan. The
- * time to apply the plan is the difference of both times. Each time is the best of five
+/* Measures the search alone, and then a whole split. The split searches again and applies the plan.
+ * The time to apply the plan is the difference of the two times. Each time is the best of five
  * measurements. */
 static Searched
 search (CleaveGraph *(*make) (void), gint64 max_memory)

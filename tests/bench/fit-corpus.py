@@ -134,7 +134,8 @@ def fit(cleave, exclude, file, options, limit, seconds):
 
 
 def count_nodes(cleave, file, options):
-    """Returns the number of nodes of a network, None if it cannot be read, and the processor seconds that reading took."""
+    """Returns the number of nodes of a network, or None if the command cannot read the network. Also returns the
+    processor seconds of the command."""
     status, output, _, used = run([cleave, 'info', file, *options, '--json'], 60)
     return (json.loads(output)['nodes'] if status == 0 else None), round(used, 3)
 

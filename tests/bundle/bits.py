@@ -4,10 +4,10 @@
 # writes bundles of models and runs them. There are five budgets for a model, from the smallest arena to the arena of
 # the unsplit network. A model has a bundle for each budget and each of --places, the place of its input. The smallest
 # arenas need --max-added-macs, since the bundles compute some columns twice. Compiles the bundles without warnings and
-# with the address and undefined behavior sanitizers, and runs their test programs, which compare the bits with the bits
-# of `cleave run`. Compiles files with the same text only once. With --boards, also runs the bundle with the smallest
-# arena on emulated boards (emulate.py). Prints a line for each model, and fails if one bundle differs. If a bundle
-# cannot compute a model, the script prints the name of the model and skips the model.
+# with the address and undefined behavior sanitizers, and runs their test programs. A test program compares the bits
+# with the bits of `cleave run`. Compiles only one of several files with the same text. With --boards, also runs the
+# bundle with the smallest arena on emulated boards (emulate.py). Prints a line for each model, and fails if one bundle
+# differs. If a bundle cannot compute a model, the script prints the name of the model and skips the model.
 import argparse
 import glob
 import hashlib

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # boards.py CLEAVE: runs small int8 networks as bundles on emulated boards. Compares their bits with the bits of `cleave
-# run`. Checks the stack and the number of instructions, which is exact and repeatable. Exits with 77 (skipped) where a
-# compiler or QEMU is missing.
+# run`. Checks the bytes of stack and the number of instructions. QEMU counts instructions exactly and repeatably. Exits
+# with 77 (skipped) where a compiler or QEMU is missing.
 import os
 import subprocess
 import sys

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "../../lib/bundle/model.h"
-/* The header of the kernels has types with the names of the library's types, so the types of the
+/* The header of the kernels and the library have types with the same names, so the types of the
  * kernels are renamed. */
 #define CleaveCall RowCall
 #define CleaveKernel RowKernel
@@ -89,8 +89,8 @@ print_cases (const GPtrArray *cases)
   return g_string_free (out, FALSE);
 }
 
-/* Compiles the cases and all kernels that they use to a module, as a user's strict compiler would.
- * Undefined behavior is an error. */
+/* Compiles the cases and their kernels to a module, with strict warnings as errors. Undefined
+ * behavior in a kernel is an error when the test runs. */
 static gpointer
 compile (const GPtrArray *cases, const char *folder)
 {

@@ -95,8 +95,8 @@ START_TEST (a_chain_of_overlays_moves_to_and_fro)
 END_TEST
 
 /* Returns the number of overlays that begin at a higher address than the value that they overwrite.
- * A kernel that works in place writes a row from its begin on, so a row of such an overlay must not
- * overlap the row of the operand. */
+ * A kernel that works in place writes each row from the begin of the row to the end. So asserts
+ * that a row of such an overlay does not overlap the row of the operand. */
 static guint
 check_upward_ends (const CleaveBundle *bundle)
 {

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Random models. A trial has values and nodes, which a tape of random choices decides. trial-grow.c
- * makes it, trial-write.c writes it as an ONNX model, and judge.c computes the model in several
- * ways.
+ * makes a trial, trial-write.c writes the trial as an ONNX model, and judge.c computes the model in
+ * several ways.
  *
  * Nothing here uses the op records: ops, types and shapes are implemented independently, from the
  * ONNX standard. */

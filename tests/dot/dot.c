@@ -113,8 +113,8 @@ START_TEST (names_are_read_back)
 }
 END_TEST
 
-/* Two nodes of rank 1 read a value of rank 0, which rank 0 sends once. Rank 1 computes the output
- * and sends it to rank 0. */
+/* A node of rank 0 computes a value. Rank 0 sends the value once, although two nodes of rank 1 read
+ * the value. Rank 1 computes the output and sends it to rank 0. */
 START_TEST (ranks_are_framed_and_messages_dashed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (

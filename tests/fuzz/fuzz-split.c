@@ -74,8 +74,8 @@ check_graph (const CleaveGraph *graph, const char *before, gboolean changed)
     fuzz_fail ("an error changed the graph");
 }
 
-/* Splits the convolution alone if `recursion` is NULL. Otherwise splits the Relu, and together with
- * it the convolution, as `recursion` requests. */
+/* Splits the convolution alone if `recursion` is NULL. If `recursion` is not NULL, splits the Relu
+ * and the convolution together, with the options of `recursion`. */
 static void
 split_by (const CleaveTiling *wanted,
           const CleaveConstraint *constraint,

@@ -2,8 +2,8 @@
 #pragma once
 
 /* The functions of a fuzz target, such as fuzz-text.c with text-corpus.c. libFuzzer and AFL++ call
- * the target with their inputs. corpus.c calls the target with mutations of its corpus, as a test
- * that needs no fuzzer. */
+ * the target with their inputs. corpus.c is a test that needs no fuzzer: it calls the target with
+ * mutations of the target's corpus. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>

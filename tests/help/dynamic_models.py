@@ -130,8 +130,8 @@ def resize(opset):
     return model(nodes, [X], [value_info('out', [1, 2, 'h', 'w'])], used, opset)
 
 
-# Returns a model that appends the most likely token, as a greedy search does, until the most likely token is the last
-# of the alphabet.
+# Returns a model of a greedy search: the model appends the most likely token until this token is the last of the
+# alphabet.
 def search():
     body = graph(
         [node('Gather', ['ids_in', 'minus'], ['token'], 'token', axis=0), node('Gather', ['table', 'token'], ['e'], 'embed', axis=0),

@@ -8,8 +8,9 @@
  *   62 | ~R ~X ~B ~R' 0 010    | 0 ~vvvv 1 pp  | 0 L'L 0 ~V' 000 | 50 | modrm
  *
  * A processor without AVX-VNNI raises SIGILL at the first code. The handler then replaces the
- * instruction by a jump to a stub, which has the second code and a jump back. So each instruction
- * raises the signal once. Only programs that run kernels on one thread may use this emulation. */
+ * instruction by a jump to a stub. The stub has the second code and a jump back. So each
+ * instruction raises the signal once. Only programs that run kernels on one thread may use this
+ * emulation. */
 
 #if defined(__x86_64__)
 #define _GNU_SOURCE /* declares the names of registers in <ucontext.h> */

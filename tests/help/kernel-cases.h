@@ -31,9 +31,9 @@ draw_each (GRand *rand, guint n, gint32 least, gint32 most)
   return ints;
 }
 
-/* Returns the n-th level to test. If the environment variable CLEAVE_LEVEL is set, it names the
- * only level. Otherwise, the levels are all levels that run on this machine. Returns NULL after the
- * last level. */
+/* Returns the n-th level to test. If the environment variable CLEAVE_LEVEL is set, the variable
+ * names the only level. If not, the levels are all levels that run on this machine. Returns NULL
+ * after the last level. */
 static inline const char *
 nth_level (guint n)
 {

@@ -55,8 +55,8 @@ def wrap_output(name, n, element=FLOAT):
     return nodes, outputs, constants
 
 
-# Returns a case: the model with lists, the model with tensors, and for each list input its number of tensors and their
-# shape.
+# Returns a case: the model with lists, the model with tensors, and for each list input the number of tensors and the
+# shape of the tensors.
 def case(nodes, inputs, outputs, constants, wrapped_inputs, wrapped_outputs, shapes):
     before = [one for nodes_of, _ in wrapped_inputs for one in nodes_of]
     after = [one for nodes_of, _, _ in wrapped_outputs for one in nodes_of]

@@ -14,8 +14,9 @@ Model *model_new (gint64 opset);
 void model_free (Model *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Model, model_free)
 
-/* Adds an input of float32. Example of `dims`: "Nx?x8x8". A name such as "N" is a free dimension
- * with that name, and "?" is a free dimension without a name. NULL: no shape. */
+/* Adds an input of float32. `dims` is a text such as "Nx?x8x8". A name, such as N, is a free
+ * dimension with this name; "?" is a free dimension without a name. `dims` NULL: the input has no
+ * shape. */
 Onnx__ValueInfoProto *model_add_input (Model *model, const char *name, const char *dims);
 void model_add_output (Model *model, const char *name);
 /* Declares an output as float32 with these dimensions, such as "2xn"; NULL: any shape. */

@@ -26,6 +26,7 @@ CleaveGraph *network_random (guint32 seed);
 /* Returns a random network of the kind that network_random () makes. The input has at least `least`
  * and fewer than `most` rows. */
 CleaveGraph *network_random_rows (guint32 seed, gint least, gint most);
-/* Compiles a bundle with the C compiler `cc` and runs its test. Returns the exit status, or -1 if
- * it does not compile. In a build with a sanitizer, only writes the bundle and returns 0. */
+/* Compiles a bundle with the C compiler `cc` and runs its test. Returns the exit status of the
+ * test, or -1 if the bundle does not compile. In a build with a sanitizer, only writes the bundle
+ * and returns 0. */
 int network_check (const CleaveBundle *bundle, const char *flags);

@@ -19,5 +19,6 @@ void cleave_assert_infers (CleaveResult *result, GError **error, const char *exp
  * "0:1,2:4". `expected` has the range of each operand and then the attributes of the piece, such as
  * "0:1,0:5 0:8 pads=1,0". If the op refuses the chunk, `expected` is "refused: " and the reason. */
 void cleave_assert_chunk (CleaveResult *result, const char *chunk, const char *expected);
-/* Asserts the values of a result whose node has constant operands only, such as "1 2.5 -3". */
+/* Asserts the values of a result, such as "1 2.5 -3". The node of the result has constant operands
+ * only. */
 void cleave_assert_values (CleaveResult *result, const char *expected);

@@ -11,6 +11,6 @@
  * values: element-wise ops, joins, views, reshapes. Others are convolutions and products. The graph
  * has several inputs and outputs. The same seed gives the same graph. */
 CleaveGraph *random_graph (guint32 seed, guint n_nodes);
-/* Returns a graph of random_graph (), or a graph of any ops, after a pipeline has cleaned it up and
- * split it. */
+/* Returns a graph of random_graph (), or a graph of any ops. A pipeline has cleaned up and split
+ * the returned graph. */
 CleaveGraph *random_split_graph (guint32 seed);

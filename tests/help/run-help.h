@@ -47,8 +47,8 @@ CleaveResult *run_slice (CleaveGraph *graph, CleaveResult *x, CleaveRange range)
 CleaveResult *run_concat (CleaveGraph *graph, CleaveResult *const *operands, guint n, gint64 axis);
 /* Adds a pooling that halves height and width. */
 CleaveResult *run_halve (CleaveGraph *graph, CleaveResult *x);
-/* Returns a U-net: poolings halve height and width, Resizes double them again, and each later value
- * is joined to the earlier value of the same size. */
+/* Returns a U-net: poolings halve height and width, and Resizes double height and width again.
+ * After each Resize, the value is joined to the earlier value of the same size. */
 CleaveGraph *run_unet (void);
 CleaveResult *
 run_assemble (CleaveGraph *graph, CleaveResult *const *parts, const CleaveRange *ranges, guint n);

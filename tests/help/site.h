@@ -47,8 +47,8 @@ typedef struct
  * are equal, including the bits in gaps; all NaNs are equal. Returns FALSE if the fast kernel does
  * not serve the kernel instance. */
 gboolean cleave_try_instance (const CleaveTrySite *instance, const char *level);
-/* Returns whether a level that runs here has a fast kernel for the op, even if it does not serve
- * this kernel instance. */
+/* Returns whether a level that runs on this machine has a fast kernel for the op. The kernel need
+ * not serve this kernel instance. */
 gboolean cleave_level_has_kernel (const CleaveTrySite *instance, const char *level);
 /* Runs the fast kernel for about `seconds`. Returns the seconds of the fastest run; negative if
  * the level has no kernel for the instance. */

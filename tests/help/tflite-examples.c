@@ -105,8 +105,9 @@ integers_example (void)
   return tflite_file_new (&graph);
 }
 
-/* Returns a file with SHAPE, STRIDED_SLICE, PACK and RESHAPE, which fold to a constant shape. The
- * file also has TRANSPOSE, CONCATENATION, and a DEQUANTIZE of float16. */
+/* Returns a file with a RESHAPE. SHAPE, STRIDED_SLICE and PACK compute its shape, and the import
+ * folds them to a constant. The file also has TRANSPOSE, CONCATENATION, and a DEQUANTIZE of
+ * float16. */
 static GBytes *
 moves_example (void)
 {

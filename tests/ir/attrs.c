@@ -235,7 +235,7 @@ START_TEST (a_value_out_of_range_is_an_error)
 }
 END_TEST
 
-/* Axes are checked against a scalar if there is no operand, since the op may check the number of
+/* If an op has no operand, the axes are checked against a scalar. The op may check the number of
  * its operands later. */
 START_TEST (axes_without_an_operand_are_those_of_a_scalar)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The evaluation of nodes that read only constants, and the estimate of its work. */
+/* The evaluation of nodes that read only constants, and the estimated work of the evaluation. */
 
 #include "test.h"
 

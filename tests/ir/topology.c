@@ -138,8 +138,8 @@ START_TEST (cycle_is_an_error)
 }
 END_TEST
 
-/* Nodes that depend on a cycle can never run, but are not in the cycle, so the message does not
- * name them. */
+/* Nodes that depend on a cycle can never run, but they are not part of the cycle. So the message
+ * names only nodes of the cycle. */
 START_TEST (cycle_names_its_own_nodes_only)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x; w late x; w c x; w a x; w b a; o late");

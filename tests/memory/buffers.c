@@ -105,8 +105,8 @@ START_TEST (a_broadcast_value_is_not_overwritten)
 }
 END_TEST
 
-/* The sum overwrites its second operand, which no later node reads. That operand is in the memory
- * of the Concat, so the sum is there too. */
+/* The sum overwrites its second operand, since no later node reads the operand. The operand is in
+ * the memory of the Concat, so the sum is also in the memory of the Concat. */
 START_TEST (a_sum_overwrites_an_operand_that_dies)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -128,8 +128,8 @@ START_TEST (a_sum_overwrites_an_operand_that_dies)
 }
 END_TEST
 
-/* x is an operand of a much larger join and has other readers, so it gets a buffer of its own. If
- * it were in the join's buffer, that buffer would be in use as soon as x is computed. */
+/* x is an operand of a much larger join and has other readers, so it gets a buffer of its own. If x
+ * were in the join's buffer, the join's buffer would be in use as soon as x is computed. */
 START_TEST (a_value_with_other_readers_is_not_placed_in_a_much_larger_join)
 {
   for (gint64 n = 4; n <= 28; n += 24)
@@ -152,8 +152,8 @@ START_TEST (a_value_with_other_readers_is_not_placed_in_a_much_larger_join)
 }
 END_TEST
 
-/* A normalization reads all elements that it normalizes together before it writes one of them, so
- * its result overwrites the operand. */
+/* A normalization computes sums over groups of elements. It reads all elements of a group before it
+ * writes one of them, so its result overwrites the operand. */
 START_TEST (a_normalization_overwrites_its_operand)
 {
   static const char *const norms[] = { "InstanceNormalization", "LayerNormalization",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Staged parts: operands of a join in separate buffers, which are copied into the join's buffer
- * when it is needed. */
+/* Staged parts: operands of a join that are computed in separate buffers. A copy moves them into
+ * the join's buffer when the join is needed. */
 
 #include "../../lib/ir/topology.h"
 #include "../../lib/memory/node-orders.h"
@@ -37,8 +37,8 @@ START_TEST (a_part_is_staged_while_memory_is_scarce)
 }
 END_TEST
 
-/* Memory is largest when the join is complete, so staging the part would not reduce the peak: the
- * staged part would only need a second buffer. */
+/* The join is complete when memory is largest. Staging the part would not reduce this peak, since
+ * the staged part would need a second buffer. */
 START_TEST (a_part_is_not_staged_without_gain)
 {
   g_autoptr (CleaveGraph) graph = make_graph (4);

@@ -41,8 +41,8 @@ add_layer (Net *net, CleaveResult *x, CleaveResult *w, gint64 n_above, gint64 n_
                        : run_add (net->graph, "MatMul", operands, 2, NULL);
 }
 
-/* Adds a layer that computes only the rows of `strip`, from a Slice of the rows of x that it reads.
- * If `is_residual`, adds the same rows of x to the result. */
+/* Adds a layer that computes only the rows of `strip`. The layer reads a Slice with the rows of x
+ * that these result rows need. If `is_residual`, adds the rows `strip` of x to the result. */
 static CleaveResult *
 add_strip (Net *net, CleaveResult *x, CleaveResult *w, CleaveSpan strip, gboolean is_residual)
 {

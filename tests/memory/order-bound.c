@@ -226,8 +226,8 @@ START_TEST (an_order_that_may_be_better_in_a_stretch_is_measured)
 }
 END_TEST
 
-/* If both orders need the same memory at the peak, the second order is not measured, although it is
- * better at other steps. */
+/* Both orders need the same memory at the peak, and the second order is better at other steps. The
+ * search does not measure the second order. */
 START_TEST (an_order_better_outside_of_the_peak_is_not_measured)
 {
   g_auto (Diamonds) d = { 0 };

@@ -204,8 +204,8 @@ turn_over (OverlayNet *net, CleaveResult *x)
   return run_add (net->graph, "Slice", &x, 1, &attrs);
 }
 
-/* A result can only overlay an operand if its group reads all rows of the operand in order. No
- * group of this test does so. */
+/* A result can overlay an operand only if the quantized group reads all rows of the operand in
+ * order. No group of this test reads its rows in order. */
 START_TEST (groups_decide_in_which_order_rows_are_read)
 {
   const CleaveInts once = CLEAVE_INTS (1, 1), same = CLEAVE_INTS (1, 1, 1, 1);

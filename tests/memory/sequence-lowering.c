@@ -112,9 +112,8 @@ START_TEST (bits_stay_the_same)
 }
 END_TEST
 
-/* Layers that are not lowered: unsplit layers, and layers in a program for one thread, which would
- * not become faster. Layers of float16 are not lowered, since a separate node would round their
- * sums to 16 bits. */
+/* Layers that are not lowered. Unsplit layers, and layers in a program for one thread, would not
+ * become faster. In layers of float16, a separate node would round the sums to 16 bits. */
 START_TEST (other_layers_are_not_lowered)
 {
   Chunks half = kinds[0], whole = kinds[0];

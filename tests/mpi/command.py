@@ -105,7 +105,7 @@ def check_measured(model):
 
 
 def check_mistakes(model, folder):
-    # When one rank ends, mpirun kills the other rank, which has printed its message by then.
+    # When one rank ends, mpirun kills the other rank. The other rank has then already printed its message.
     for _ in range(3):
         done = run(2, 'run', os.path.join(folder, 'missing.onnx'), '--ranks')
         assert done.returncode != 0

@@ -210,8 +210,8 @@ START_TEST (the_phase_of_a_resize_becomes_a_slice)
 }
 END_TEST
 
-/* A piece of a Resize by a fractional factor is written as products, which the import joins to one
- * node again. */
+/* A piece of a Resize by a fractional factor is written as products. The import joins these
+ * products to one node again. */
 START_TEST (positions_of_a_resize_become_products)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");

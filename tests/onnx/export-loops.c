@@ -309,8 +309,8 @@ count_sizes (GBytes *bytes)
   return n;
 }
 
-/* The sizes of a Resize are hidden too, since constant sizes would show the shapes after it. Two
- * Resizes with equal sizes share one value. */
+/* The sizes of a Resize are also hidden, since constant sizes would show the shapes of the values
+ * after the Resize. Two Resizes with equal sizes share one value. */
 START_TEST (sizes_are_hidden_until_the_run)
 {
   const CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_NEAREST,
@@ -358,8 +358,8 @@ START_TEST (shapes_of_quantized_networks_are_not_hidden)
 }
 END_TEST
 
-/* ONNX Runtime does Add in place only with known shapes, so the shapes of its operands stay in the
- * file. */
+/* ONNX Runtime computes an Add in place only if it knows the shapes. So the file shows the shapes
+ * of the operands of an Add. */
 START_TEST (shapes_that_in_place_sums_need_are_not_hidden)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("sums");

@@ -13,7 +13,8 @@
 #include "interpret.h"
 
 /* The inputs or the outputs of a case, as entries of a run of a dynamic part. A sequence or an
- * optional value has several entries of one name: the number of its tensors, and the tensors. */
+ * optional value has several entries with the same name. The first entry is the number of tensors,
+ * and the other entries are the tensors. */
 typedef struct
 {
   GPtrArray *names;  /* char *, borrowed from the model */

@@ -206,7 +206,7 @@ try_values (Score *score, GBytes *bytes, const char *path, const char *name)
     }
 }
 
-/* Runs a case again, after it has passed, with all its nodes in the dynamic part. */
+/* Runs a case with all its nodes in the dynamic part. The case has passed before in another way. */
 static void
 try_all_dynamic (Score *score, GBytes *bytes, const char *path, const char *name)
 {

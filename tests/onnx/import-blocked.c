@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Models with channels in blocks, as ONNX Runtime saves them after all its optimizations. Each test
- * writes the same network twice: plain, and with blocked weights and padding. */
+/* Models with channels in blocks, in the form that ONNX Runtime saves after all its optimizations.
+ * Each test writes the same network twice: plain, and with blocked weights and padding. */
 
 #include "test.h"
 

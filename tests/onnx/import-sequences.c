@@ -43,8 +43,8 @@ START_TEST (split_to_sequence_and_sequence_at_are_a_split)
 }
 END_TEST
 
-/* Splits x into tensors of one size and the remainder, and joins them in another order, with and
- * without a new axis. */
+/* Splits x into tensors of equal size and a smaller last tensor. Joins the tensors in another
+ * order, with and without a new axis. */
 START_TEST (concat_from_sequence_is_a_concat)
 {
   g_autoptr (Model) model = start (), stacked = start ();

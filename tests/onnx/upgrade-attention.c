@@ -328,7 +328,7 @@ constant_bytes (const CleaveGraph *graph)
   return n;
 }
 
-/* After every split, the file stores the weights in blocks as bytes, as before. */
+/* After every split, the file still stores the weights in blocks as bytes. */
 START_TEST (weights_in_blocks_stay_bytes)
 {
   g_autoptr (Model) model =

@@ -4,7 +4,7 @@
 
 #include "apply.h"
 
-/* Returns the lines into which all views can be divided, as text: their number and their length. */
+/* Returns as text the number and the length of the lines into which all views can be divided. */
 static char *
 describe (const CleaveView *const *views, guint n_views)
 {

@@ -7,7 +7,7 @@
 #include "op-case.h"
 
 /* The operand has one position, with the values 1 to 5 in its channels. A window of even size has
- * one more channel after its center than before. */
+ * one more channel after its center than before its center. */
 START_TEST (windows_are_clipped_at_the_channels)
 {
   static const double sums[2][5] = { { 5, 14, 29, 50, 41 }, { 14, 30, 54, 50, 41 } };

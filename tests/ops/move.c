@@ -60,8 +60,8 @@ extent (const CleaveResult *x, guint d)
   return cleave_result_get_type (x)->shape.dim[d];
 }
 
-/* Adds a Split, and a Concat of its parts in reverse order, so that a wrong order of results is
- * found. */
+/* Adds a Split, and a Concat of the Split's results in reverse order. So the test finds results in
+ * a wrong order. */
 static CleaveResult *
 build_split (CleaveGraph *graph, CleaveResult *x)
 {

@@ -354,9 +354,9 @@ START_TEST (attributes_select_what_averages_count)
 }
 END_TEST
 
-/* The average of 16384 equal values is that value, within 2^-20 of it. If the values were added one
- * after the other, all roundings would have one direction, and the error would be 1.7e-4 of the
- * value. */
+/* The average of 16384 equal values differs from the value by at most 2^-20 of the value. If the
+ * values were added one after the other, all roundings would have one direction, and the error
+ * would be 1.7e-4 of the value. */
 START_TEST (averages_of_large_windows_are_near_the_exact_mean)
 {
   enum { SIDE = 128 };

@@ -50,7 +50,7 @@ add_depthwise (CleaveGraph *graph, CleaveResult *x, CleaveTensor *weights)
   return y;
 }
 
-/* Makes a convolution of each half of the channels, each with its part of the weights, and a
+/* Makes two convolutions of half of the channels, each with its part of the weights, and a
  * convolution of all channels with all weights. */
 static CleaveGraph *
 make_graph (Watched *watched)

@@ -237,8 +237,8 @@ START_TEST (a_kernel_that_goes_through_scratch_keeps_its_footprint)
 }
 END_TEST
 
-/* If a family refuses a node after it has made a part of its state, that part is freed. The
- * reference kernel then runs, which has no state. */
+/* A family refuses a node after it has made a part of the kernel's state. The program frees this
+ * part and runs the reference kernel, which has no state. */
 START_TEST (a_family_may_refuse_with_a_partly_made_state)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -49,8 +49,9 @@ START_TEST (a_packed_base_lives_until_it_is_released)
 
   cleave_weights_get (weights, a, "x", 8, pack, &n_calls);
   cleave_tensor_unref (a);
-  a = cleave_random_tensor (&type, 2, FALSE); /* its address must differ from the address of the
-                                                 freed tensor, which the weights still store */
+  a = cleave_random_tensor (
+      &type, 2,
+      FALSE); /* at another address: the store still has the address of the freed tensor */
   ck_assert_mem_eq (cleave_weights_get (weights, a, "x", 8, pack, &n_calls),
                     cleave_tensor_get_data (a), 8);
   ck_assert_uint_eq (n_calls, 2);

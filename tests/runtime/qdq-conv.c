@@ -170,7 +170,8 @@ add_term (Net *net, const char *name, const CleaveTensorType *type)
 }
 
 /* Adds an Add. Each operand has an element type, a scale and a zero point of its own. The second
- * operand may have only channels, or be a constant, at times a scalar. */
+ * operand may have one element for each channel. It may also be a constant, which is at times a
+ * scalar. */
 static void
 make_add (Net *net)
 {

@@ -107,8 +107,8 @@ START_TEST (requantized_values_are_moved_as_bytes)
 }
 END_TEST
 
-/* The operands of a Concat are joined as bytes if a mean reads the Concat, although another op
- * reads it too. */
+/* A mean reads a Concat, so the operands of the Concat are joined as bytes. Another op also reads
+ * the Concat. */
 START_TEST (joined_operands_of_sums_are_moved_as_bytes)
 {
   for (guint also = 0; also < 2; also++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TFLite_Detection_PostProcess, compared bit for bit with a model of its definition, which sorts
- * all boxes and marks the suppressed boxes. */
+/* TFLite_Detection_PostProcess, compared bit for bit with a simple model of its definition. The
+ * model sorts all boxes and marks the suppressed boxes. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -140,9 +140,8 @@ tensors_new (void)
   return g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
 }
 
-/* Runs all golden inputs on the model, and the first input also on cut and split forms of the
-   model.
-    */
+/* Runs the model on all golden inputs. On the first input, also runs cut and split forms of the
+ * model. */
 static void
 try_model (Score *score, const char *name, CleaveGraph *graph)
 {

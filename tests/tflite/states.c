@@ -163,7 +163,8 @@ clamp_16 (gint64 v)
   return CLAMP (v, G_MININT16, G_MAXINT16);
 }
 
-/* Returns LOGISTIC or TANH of x in units of 2^-12, as the operator on int16 computes it. */
+/* Returns LOGISTIC or TANH of x, computed by the operator on int16. x is in units of `scale`, and
+ * the result is in units of 2^-15. */
 static gint16
 through_operator (gint code, float scale, gint16 x)
 {

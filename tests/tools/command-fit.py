@@ -152,7 +152,8 @@ class Fit(CommandTest):
         with open(self.path('o.onnx'), 'rb') as file:
             self.assertIn(b'Loop', file.read())
 
-    # A pooling needs the whole image, so the value is computed in a few chunks of channels, which do not become a Loop.
+    # A pooling needs the whole image, so the value is computed in a few chunks of channels. These chunks do not become
+    # a Loop.
     def test_few_pieces_need_no_loop(self):
         file = self.write('squeeze.onnx', squeeze())
         args = ('--for', 'ort', '--max-added-macs', 100, '-o', 'o.onnx')

@@ -122,8 +122,8 @@ class Inputs(CommandTest):
         self.assertNotEqual(self.sums(self.two), sums)
 
 
-# Inputs that are also initializers: since IR version 4, such an initializer is a default value, which a caller may
-# replace.
+# Inputs that are also initializers. Since IR version 4, an initializer of this kind is a default value: a caller may
+# replace it.
 class Defaults(CommandTest):
     HOW = ('--node', 'relu', '--dims', 'C', '--num-chunks', '2', '--depth', '9')
 

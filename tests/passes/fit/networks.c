@@ -165,7 +165,7 @@ make_heads (guint n_layers, gint64 n_rows, gint64 n_heads, gint64 n)
 }
 
 /* In the plan, at most the keys and values of one head are live at one time, with the scores of
- * some rows of that head. */
+ * only some rows of this head. */
 START_TEST (heads_are_cut_by_rows)
 {
   const gint64 n_rows = 96, n_heads = 6, n = 16, whole = n_rows * n_heads * n * 4;

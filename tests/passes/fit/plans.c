@@ -156,8 +156,8 @@ START_TEST (frontier_goes_down)
 }
 END_TEST
 
-/* Asserts that the id of a node is larger than the ids of its operands, so that a file lists the
- * nodes in the order in which they run. */
+/* Asserts that the id of each node is larger than the ids of its operands. A file lists nodes by
+ * id, so it lists them in the order in which they run. */
 static void
 assert_in_order (const CleaveGraph *graph)
 {

@@ -169,8 +169,8 @@ START_TEST (small_values_are_not_cut)
 }
 END_TEST
 
-/* Returns the text of a graph in which a random chain computes a value, which is read in random
- * parts along a random dimension. */
+/* Returns the text of a graph. A random chain computes a value, and readers read random parts of
+ * the value along a random dimension. */
 static char *
 print_random (GRand *rand)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The memory of the rank that needs the most, after a split for ranks, and with the orders in which
- * ranks run their nodes. */
+/* The memory of the rank that needs the most memory, after a split for ranks. Each rank runs its
+ * nodes in an order of its own. */
 
 #include "../../../lib/ir/topology.h"
 #include "../../../passes/ranks/own-orders.h"
@@ -80,8 +80,8 @@ START_TEST (strips_of_two_ranks_exchange_halos)
 
   ck_assert_int_eq (cleave_graph_get_macs (graph), macs);
   ck_assert_uint_gt (most.n_nodes, 150); /* 77 nodes are cut into two pieces each */
-  /* An arena of 5.0 MB would be possible, in an order in which ranks wait for a third of the time.
-   */
+  /* A smaller arena, of 5.0 MB, would be possible. In the order that needs it, ranks would wait for
+   * a third of the time of a run. */
   ck_assert_int_le (most.arena_bytes, 7000000);
 }
 END_TEST

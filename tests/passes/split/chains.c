@@ -280,8 +280,8 @@ START_TEST (heads_of_attention_do_not_stop_a_split)
 }
 END_TEST
 
-/* Reshapes a value by random factors, transposes it in random order, and reshapes it again, with
- * element-wise nodes between. */
+/* Reshapes a value by random factors, transposes the result in random order, and reshapes it again.
+ * Element-wise nodes stand between these nodes. */
 
 static CleaveResult *
 regroup (CleaveResult *x, GRand *rand)

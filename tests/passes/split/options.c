@@ -194,9 +194,9 @@ count_most (gint64 extent, gint64 alignment, gint64 min_chunk)
   return most;
 }
 
-/* Sets the alignment and the minimum of a tiling. Asserts that the tiling has ranges if and only if
- * `can_be`, and that its chunks follow each other, are aligned and obey the minimum. `n_wanted`:
- * number of chunks; 0: any. */
+/* Sets the alignment and the minimum of a tiling. Asserts that the tiling has ranges if `can_be`,
+ * and has no ranges if not. The chunks must follow each other, be aligned and obey the minimum.
+ * `n_wanted`: number of chunks; 0: any. */
 static void
 check_chunk_rules (CleaveTiling *split,
                    gint64 extent,

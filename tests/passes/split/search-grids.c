@@ -61,8 +61,8 @@ small_softmax (gint64 unused)
   return graph;
 }
 
-/* Makes a transposed convolution. Its MACs are counted by the elements that it reads, so its pieces
- * together have more MACs than the whole node. */
+/* Makes a transposed convolution. The number of MACs depends on the number of elements that a node
+ * reads. So all pieces together have more MACs than the whole node. */
 static CleaveGraph *
 small_conv_transpose (gint64 group)
 {

@@ -120,8 +120,8 @@ assert_same (const GPtrArray *want,
 }
 
 /* Returns whether the test tries this combination of step, halo and number of strips. All
- * combinations take 22 seconds of processor time, so the test tries a third of them. For each two
- * of these settings, every pair of values occurs. An emulator tries a third of the steps. */
+ * combinations take 22 seconds of processor time, so the test tries a third of them. For any two of
+ * the three settings, every pair of values occurs. An emulator tries a third of the steps. */
 static gboolean
 is_tried (guint step, gint64 n_strips, guint halo)
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Segmentation: parallel convolutions with several dilations and the mean of the image. The result has the size of the
-image after a linear Resize; its few channels are not a multiple of a vector."""
+"""Segmentation: parallel convolutions with several dilations and the mean of the image. A linear Resize gives the
+result the size of the image. The result has few channels, which do not fill a vector."""
 
 
 def atrous(net, size, widths, rates, n_middle, n_classes):

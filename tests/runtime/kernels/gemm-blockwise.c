@@ -51,8 +51,8 @@ try_level (const char *level)
     try_product (seed, level);
 }
 
-/* Tries products with more than 512 rows. The kernel computes weights from their integers once for
- * at most 512 rows, and computes the weights again for the next rows. */
+/* Tries products with more than 512 rows. For each 512 rows, the kernel converts the integers to
+ * weights again. */
 static void
 try_many_rows (const char *level)
 {
@@ -100,8 +100,8 @@ count_weight_bytes (const float *weights, gint64 n_rows)
   return stats.weight_bytes;
 }
 
-/* Checks the bytes that a program keeps of 4-bit and 8-bit weights in blocks of 32, with a scale
- * and an offset for each block. Also checks weights that have no form in blocks. */
+/* Checks the number of bytes in which a program keeps weights of 4 bits and of 8 bits. Each block
+ * of 32 weights has a scale and an offset. Also checks weights that have no form in blocks. */
 START_TEST (weights_take_the_bytes_of_their_integers)
 {
   const gint64 n = 512 * 512, of_blocks = n / 32 * 2 * (gint64) sizeof (float);

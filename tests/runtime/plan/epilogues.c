@@ -99,8 +99,8 @@ add_pattern (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *oth
   return g_rand_boolean (rand) ? run_binary (graph, op, y, t) : run_binary (graph, op, t, y);
 }
 
-/* Runs a head of any kind and ops that follow it, with expression patterns if `patterns`. Asserts
- * that the bits equal the bits of the interpreter. */
+/* Runs a head of any kind, and ops that follow the head. If `patterns`, the ops form expression
+ * patterns. Asserts that the bits equal the bits of the interpreter. */
 static void
 assert_follow_alike (guint32 seed, gboolean patterns)
 {

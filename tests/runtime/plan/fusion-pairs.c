@@ -226,8 +226,8 @@ add_end (CleaveGraph *graph, GRand *rand, CleaveResult *y)
   run_output (graph, y);
 }
 
-/* Runs a head with consumer i, and up to a few random consumers after it, which may also read an
- * earlier value of the chain. Returns FALSE if consumer i cannot read `y`. */
+/* Runs a head with consumer i, and a few random consumers after consumer i. A random consumer may
+ * also read an earlier value of the chain. Returns FALSE if consumer i cannot read `y`. */
 static gboolean
 try_pair (Trying *trying, CleaveGraph *graph, GRand *rand, CleaveResult *y, guint i, guint32 seed)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The search among schedules, which balances the time of a run and its memory. */
+/* The search for a schedule, which balances the time and the memory of a run. */
 
 #include "../../../lib/runtime/plan/schedule-search.h"
 #include "../../../lib/runtime/plan/arena.h"
