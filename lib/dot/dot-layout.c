@@ -63,8 +63,8 @@ draw_boxes (const double *sizes, guint n_boxes, const guint *edges, guint n_edge
 }
 
 /* Reads coordinates from "x,y x,y …" or "e,x,y x,y …". In the second form, the first point is the
- * tip of the arrow, which is a little beyond the end of the spline. In this case, the tip replaces
- * the last point of the route. */
+ * tip of the arrow, a little beyond the end of the spline. This tip replaces the last point of the
+ * route. */
 static void
 read_points (const char *text, GArray *points)
 {

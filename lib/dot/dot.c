@@ -23,17 +23,17 @@ is_of (const CleaveDotOptions *options, const CleaveGraph *graph)
  *
  * Draws a graph as DOT text for Graphviz.
  *
- * Each node and each output is a vertex. The vertex of a node shows its operands by their ONNX
- * names as ports, the op, the node's name, its attributes, its constants, and its results with
- * their types. The vertex of a piece also shows the range of the whole that the piece computes.
+ * Each node and each output is a vertex. The vertex of a node shows the op, the name, the
+ * attributes, the constants, and the results with their types. The operands are ports with their
+ * ONNX names. The vertex of a piece also shows the range of the whole that the piece computes.
  * Labels omit the prefix that all names share. The label of a view or a join consists of one line.
  * In a drawing of more than 1,000 nodes, labels show only op, name and part. Each op has one color.
- * Subgraphs that can run at the same time, and strips that follow each other, are framed as
- * clusters. With ranks, each rank is framed instead. Values that ranks send are dashed arrows, and
- * the first arrow to each rank shows the bytes. An overview draws one box for each subgraph, for
- * each strip and for each run of other nodes. A box shows the number of nodes, the MACs, the bytes
- * that other boxes read, and the rows. A graph always gives the same text. The time is linear in
- * nodes and uses.
+ * A cluster frames each subgraph that can run beside others, and each strip. If the options have
+ * ranks, a cluster frames each rank instead. A value that a rank sends is a dashed arrow, and the
+ * first arrow to each receiving rank shows the bytes of the value. An overview draws one box for
+ * each subgraph, for each strip and for each run of other nodes. A box shows the number of nodes,
+ * the MACs, the bytes that other boxes read, and the rows. A graph always gives the same text. The
+ * time is linear in nodes and uses.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *

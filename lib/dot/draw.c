@@ -24,8 +24,8 @@ static const char *const palette[] = {
   "#b3e2cd", "#cbd5e8", "#f4cae4", "#e6f5c9", "#fff2ae", "#a6d8f0",
 };
 
-/* In drawings with more vertices than this, labels show no attributes and have no ports: the text
- * of attributes and ports would take most of the time. */
+/* In drawings with more vertices than this, labels show no attributes and have no ports. The text
+ * of attributes and ports would take most of the time of the layout. */
 #define MANY_LABELS 1000
 
 typedef struct
@@ -202,8 +202,8 @@ draw_clusters_within (Drawing *d, Agraph_t *parent, guint begin, guint end)
     }
 }
 
-/* Returns the number of frames that are drawn as clusters: the subgraphs and strips. They are
- * before the runs in `frames`. */
+/* Returns the number of frames that are drawn as clusters: the subgraphs and strips. The array of
+ * frames has the subgraphs and strips before the runs. */
 static guint
 count_clusters (const CleaveFrames *frames)
 {

@@ -15,8 +15,8 @@
  * (render-module.c), which is loaded with the first picture. */
 
 /* Takes or releases the lock of Graphviz, whose state is global. Every call of Graphviz needs the
- * lock. While the lock is held, messages of Graphviz are collected instead of printed to standard
- * error. */
+ * lock. While a thread holds the lock, messages of Graphviz are collected instead of printed to
+ * standard error. */
 void cleave_graphviz_lock (void);
 void cleave_graphviz_unlock (void);
 /* Returns the messages of Graphviz since the lock was taken, or NULL if there are none. */

@@ -112,9 +112,9 @@ add_runs (CleaveFrames *frames, const GPtrArray *order)
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Groups the nodes of a graph: by parallel subgraph, by strip, and the remaining nodes by run. A
- * run is a chain of nodes, or a block of nodes between two points at which only one value is live.
- * The time is linear in nodes and uses.
+ * Groups the nodes of a graph into frames. Each parallel subgraph and each strip is a frame; runs
+ * of the remaining nodes are further frames. A run is a chain of nodes, or a block of nodes between
+ * two points at which only one value is live. The time is linear in nodes and uses.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *

@@ -4,9 +4,9 @@
 #include <cleave/cleave-dot.h>
 
 /* Groups the nodes of a graph into frames for drawings: parallel subgraphs, strips, and runs of the
- * remaining nodes. frames.c makes the public type `CleaveFrames` with these functions. A detailed
- * drawing (draw.c) shows subgraphs and strips as clusters; an overview (overview.c) has one box for
- * each frame. Example: a segment cut into 2 bands of 3 strips each has 6 frames. */
+ * remaining nodes. frames.c makes the public type `CleaveFrames` with the functions below. A
+ * detailed drawing (draw.c) shows subgraphs and strips as clusters; an overview (overview.c) has
+ * one box for each frame. Example: a segment cut into 2 bands of 3 strips each has 6 frames. */
 
 /* Fills `strip`, indexed by node id: number of the node's strip in its band; G_MAXUINT: the node is
  * in no strip. Fills `n_strips`, indexed by band: number of strips of the band. The strips of a
@@ -21,5 +21,5 @@ void cleave_strips_find (const CleaveGraph *graph,
 
 /* Numbers the runs: groups of consecutive nodes that are in no frame yet. `of` is indexed by node
  * id: index of the node's frame, or G_MAXUINT. For each node with G_MAXUINT, writes the number of
- * its run, from `first` on. Returns the number after the last run. */
+ * its run, from `first` on. Returns `first` plus the number of runs. */
 guint cleave_runs_find (const CleaveGraph *graph, const GPtrArray *order, guint first, guint *of);

@@ -148,7 +148,7 @@ shorten (const char *text)
                           text);
 }
 
-/* Appends the attributes. Puts as many attributes on a line as fit. */
+/* Appends the attributes of the node, as many on each line as fit into MAX_LINE bytes. */
 static void
 append_attributes (GString *label, const CleaveNode *node)
 {
@@ -193,7 +193,7 @@ append_folded (GString *label, const CleaveNode *node, gboolean show_constants)
     }
 }
 
-/* Appends the op and the name of the node on separate lines, so that one can search the picture for
+/* Appends the op and the name of the node on separate lines. So a reader can search the picture for
  * the op or the name. */
 static void
 append_title (GString *label, const CleaveNode *node, const CleaveLabelStyle *style)

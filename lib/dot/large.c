@@ -174,7 +174,8 @@ place_within (Large *l, guint i)
   size[1] += TITLE + MARGIN;
 }
 
-/* Converts the positions of vertices from their block to the whole drawing. */
+/* Converts the center of each vertex from coordinates of its block to coordinates of the whole
+ * drawing. */
 static void
 move_vertices (Large *l)
 {

@@ -6,8 +6,8 @@
 
 /* The layout of large drawings. render.c calls cleave_large_place() in place of Graphviz's own
  * layout if a drawing has more vertices than CLEAVE_LARGE_DRAWING. Graphviz takes 2 s for 3,500
- * vertices with their clusters and 11 s for 6,400; cleave_large_place() takes 1.3 s for the 6,400
- * vertices. */
+ * vertices with their clusters, and 11 s for 6,400 vertices. cleave_large_place() takes 1.3 s for
+ * 6,400 vertices. */
 #define CLEAVE_LARGE_DRAWING 2000
 
 /* Sets the attributes "pos", "bb" and "lp" of all objects of a drawing. The vertices and clusters

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Layered (Sugiyama-style) layout in linear time. Layers are found by longest path. Then sweeps
- * place each box at the mean of its neighbors in the previous layer. */
+/* Layered (Sugiyama-style) layout in linear time. Layers are found by longest path. Afterwards,
+ * sweeps move each box to the mean position of its neighbors in the previous layer. */
 
 #include "layers.h"
 
@@ -162,8 +162,9 @@ find_wanted (Layers *l, guint box, const Ends *ends)
 }
 
 /* Places boxes in the given order, without overlap, as near to their wanted positions as possible
- * (least squares). Merges neighboring boxes that would overlap into a group, and places the group
- * at the mean of the wanted positions (isotonic regression, pool adjacent violators). */
+ * (least squares). If neighboring boxes would overlap, merges these boxes into a group, and places
+ * the group at the mean of their wanted positions (isotonic regression, pool adjacent
+ * violators). */
 static void
 place_in_order (Layers *l, const guint *boxes, guint n)
 {

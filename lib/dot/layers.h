@@ -4,7 +4,7 @@
 #include <glib.h>
 
 /* Lays out boxes in layers, so that edges lead downwards. The time is linear in boxes and edges.
- * large.c uses this layout for drawings for which Graphviz takes too long.
+ * large.c uses this layout for drawings that Graphviz would lay out too slowly.
  *
  * igraph's layout by Sugiyama, with the layers found in layers.c, is worse for split models: the
  * pieces of a node do not stay in their order. MobileNet-v2 in strips has 1,404 boxes, and in tiles

@@ -81,8 +81,8 @@ dup_xml_name (Agraph_t *root, const CleaveGraph *graph, const char *name)
 }
 
 /* Adds the vertex under `name`, as an HTML string if a quoted string cannot hold the name. cgraph
- * writes an HTML string in angle brackets. Escapes a name that no kind of string can hold, and a
- * name that begins with '%', which cgraph would replace when it reads the drawing. */
+ * writes an HTML string in angle brackets. Escapes a name that no kind of string can hold. Also
+ * escapes a name that begins with '%', since cgraph replaces such names when it reads a drawing. */
 Agnode_t *
 cleave_draw_add_vertex (Agraph_t *root, const CleaveGraph *graph, const char *name)
 {

@@ -166,7 +166,8 @@ get_vertex (const Overview *o, const CleaveNode *node)
   return frame == G_MAXUINT ? o->inputs[node->id] : o->boxes[frame].vertex;
 }
 
-/* Draws an edge between two boxes, unless an earlier value has drawn this edge. */
+/* Draws an edge between two boxes, unless the drawing already has this edge because of another
+ * value. */
 static void
 draw_edge (Overview *o, Agnode_t *from, Agnode_t *to)
 {

@@ -85,8 +85,9 @@ cleave_node_find_letters (const CleaveNode *node)
 
 /* The functions below find the parts of the whole that nodes compute. */
 
-/* Returns whether a part is cut only along spatial dimensions. A Concat along rows stands for an
- * Assemble in an ONNX file; a Concat along channels was in the model before the split. */
+/* Returns whether a part is cut only along spatial dimensions. In an ONNX file, a Concat along rows
+ * stands for an Assemble. A Concat along channels was in the model before the split, so its
+ * operands are no pieces. */
 static gboolean
 cuts_rows (const CleavePiecePlace *place, const char *letters)
 {
@@ -146,8 +147,8 @@ note_parts (const CleaveNode *join, const CleaveOp *assemble, CleavePiecePlace *
     }
 }
 
-/* Sets the entries of the operands of a piece that are pieces, too. If the piece computes each
- * range of its result from the same range of an operand, the operand is a piece of the same
+/* Sets the entries in `places` of those operands of a piece that are pieces. If the piece computes
+ * each range of its result from the same range of an operand, the operand is a piece of the same
  * range. */
 static void
 note_operands (const CleaveNode *node, const CleaveOp *assemble, CleavePiecePlace *places)

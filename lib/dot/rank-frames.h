@@ -6,12 +6,12 @@
 /* Shows the rank on which each node runs: a frame for each rank, and a dashed arrow for each value
  * that one rank sends to another. draw.c uses this header in place of frames.h if the options have
  * ranks. Example: rank 0 sends a value to two Convs on rank 1; the first arrow shows "65536 bytes",
- * the second arrow shows nothing. */
+ * and the second arrow shows no text. */
 typedef struct _CleaveDotRanks CleaveDotRanks;
 
-/* Takes the rank of each node from the options, in the order of the graph's nodes. A node has no
- * rank if its entry is missing or negative. The caller frees the ranks with
- * cleave_dot_ranks_free(). */
+/* Returns the state that draws ranks. Reads the rank of each node from the options, in the order of
+ * the graph's nodes. A node has no rank if its entry is missing or negative. The caller frees the
+ * result with cleave_dot_ranks_free(). */
 CleaveDotRanks *
 cleave_dot_ranks_new (Agraph_t *root, const CleaveGraph *graph, const CleaveDotOptions *options);
 void cleave_dot_ranks_free (CleaveDotRanks *ranks);

@@ -64,7 +64,7 @@ get_renderer (void)
 
 /* Renders a drawing that cleave_large_place() lays out. On failure, returns NULL and sets `why` as
  * the renderer does. Graphviz's "osage" is the fastest engine that computes the sizes of vertices
- * and clusters. Its engine "nop2" keeps positions that are already set. */
+ * and clusters. The engine "nop2" of Graphviz keeps positions that are already set. */
 static GBytes *
 render_large (CleaveRenderFunc renderer, Agraph_t *drawing, const char *format, char **why)
 {

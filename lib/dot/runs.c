@@ -57,7 +57,7 @@ count_live (const Search *s)
 }
 
 /* Returns the only node that computes the operands of a node, not counting constants. Returns NULL
- * if several nodes do, or if the only producer has another consumer. */
+ * if several nodes compute the operands, or if the only producer has another consumer. */
 static const CleaveNode *
 find_only_producer (const CleaveNode *node)
 {

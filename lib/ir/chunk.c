@@ -27,8 +27,8 @@ read_nearest (CleaveSlice *slice, const CleaveShape *operand)
     }
 }
 
-/* Returns the slice of an operand that a chunk reads. Each result of a VIEW op reads another part
- * of operand 0, so the slice of operand 0 is the hull of the parts of all results. */
+/* Returns the slice of an operand that a chunk reads. Each result of a VIEW op reads a separate
+ * part of operand 0. So the slice of operand 0 is the hull of the parts that all results read. */
 static CleaveSlice
 map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
 {

@@ -287,8 +287,8 @@ stream_parts (const Rows *rows, guint n, gint64 n_rows)
   cleave_stream_end ();
 }
 
-/* At most this many parts are copied together, since an array on the stack holds their rows.
- * Further parts are copied in further calls. */
+/* At most this many parts are copied together, since an array on the stack has an entry for each
+ * part. Further parts are copied in further calls. */
 #define MAX_PARTS 64
 
 static gboolean

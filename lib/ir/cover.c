@@ -4,7 +4,7 @@
 
 #include "range.h"
 
-/* A range that may be uncovered: ranges[0] … ranges[next - 1] contain none of its elements. */
+/* A range that may be uncovered: none of its elements is in ranges[0] … ranges[next - 1]. */
 typedef struct
 {
   CleaveRange range;

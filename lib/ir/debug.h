@@ -2,9 +2,9 @@
 #pragma once
 
 /* Switches for debugging, which the environment variable CLEAVE_DEBUG sets:
- * CLEAVE_DEBUG=validate,print turns two switches on. cleave_program_new() asks for
- * CLEAVE_DEBUG_REFERENCE, the writer of ONNX files (lib/onnx/save.c) for CLEAVE_DEBUG_EXTERNAL, and
- * a run of a dynamic part (lib/onnx/import/compute.c) for CLEAVE_DEBUG_EXPENSIVE. The pass runner
+ * CLEAVE_DEBUG=validate,print turns two switches on. cleave_program_new() reads
+ * CLEAVE_DEBUG_REFERENCE. The writer of ONNX files (lib/onnx/save.c) reads CLEAVE_DEBUG_EXTERNAL. A
+ * run of a dynamic part (lib/onnx/import/compute.c) reads CLEAVE_DEBUG_EXPENSIVE. The pass runner
  * (passes/pass.c) reads `validate` and `print` itself. */
 
 #include <glib.h>

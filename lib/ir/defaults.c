@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Keeps the default values of inputs. An input that has a default value in the model's file is a
- * constant of the graph, so that memory plans count it as a weight. A written file has the constant
- * as an input again. If the default value is open, a caller of that file may replace the value, so
- * no pass may compute with it. Slicing is allowed: a slice shares the tensor, and the written file
- * has a Slice of the input. */
+ * constant of the graph. So memory plans count the input as a weight. A written file has the
+ * constant as an input again. If the default value is open, a caller of that file may replace the
+ * value, so no pass may compute with it. Slicing is allowed: a slice shares the tensor, and the
+ * written file has a Slice of the input. */
 
 #include "defaults.h"
 

@@ -3,8 +3,8 @@
 
 /* A deferred tensor: its elements are computed when they are first read. Until then, it reserves
  * addresses, but takes no memory. The importer unpacks weights of 4 bits into such tensors
- * (lib/onnx/tensor-proto.c), so that a plan of a model does not unpack them. The exporter writes
- * the packed bytes again (lib/onnx/export/packed.c). */
+ * (lib/onnx/tensor-proto.c), so that Cleave can plan a model without unpacking its weights. The
+ * exporter writes the packed bytes again (lib/onnx/export/packed.c). */
 
 #include <cleave/cleave-tensor.h>
 

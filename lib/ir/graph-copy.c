@@ -5,8 +5,8 @@
 #include "extract.h"
 #include "graph-private.h"
 
-/* Copies a node with its names and types, but without operands: the copies of the nodes that
- * compute the operands may not exist yet. */
+/* Copies a node with its names and types, but without operands. The nodes that compute the operands
+ * may have no copies yet. */
 static CleaveNode *
 copy_node (CleaveGraph *graph, const CleaveNode *node)
 {

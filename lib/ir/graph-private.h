@@ -140,8 +140,8 @@ cleave_node_operand_result (const CleaveNode *node, guint index)
 extern const CleaveOp cleave_op_input, cleave_op_constant;
 
 /* Returns whether a node is fixed: its results depend on constants alone. It is a Constant, or all
- * its operands are results of fixed nodes. A program computes fixed nodes once, when it is made;
- * their results are weights, as constants are. */
+ * its operands are results of fixed nodes. cleave_program_new() computes fixed nodes once. The
+ * results of fixed nodes are weights, as constants are. */
 static inline gboolean
 cleave_node_is_fixed (const CleaveNode *node)
 {

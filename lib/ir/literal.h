@@ -2,14 +2,14 @@
 #pragma once
 
 /* Literals of the text form of graphs: the elements of tensors, real attributes, and names. print.c
- * and lib/text/write.c print them, and the reader in lib/text parses them. Printing a value and
- * parsing the text gives the same bits. */
+ * and lib/text/write.c print literals, and the reader in lib/text parses literals. Printing a value
+ * and parsing the text gives the same bits. */
 
 #include <cleave/cleave-tensor.h>
 
 /* Prints the elements of a tensor, separated by commas: "1,2,3". If all elements have the same
- * bits, prints only one element. Prints an element as its bits (0x7fc00001) if it is a 16-bit
- * float, or if no short decimal number represents it exactly, such as a NaN. */
+ * bits, prints only one element. Prints a 16-bit float, a NaN, and any other element without a
+ * short exact decimal number as its bits, such as 0x7fc00001. */
 void cleave_literal_print (CleaveTensor *tensor, GString *out);
 /* Parses the elements of a tensor. Returns NULL on error; the caller must add the position in the
  * file to the message. */

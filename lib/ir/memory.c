@@ -66,7 +66,7 @@ cleave_memory_free_shared (gpointer memory, gint64 n_bytes, int fd)
   close (fd);
 }
 
-/* The advice of madvise() that populates pages. If the system does not define it,
+/* The advice of madvise() that populates pages. If the system does not define this advice,
  * cleave_memory_populate() does nothing. */
 #ifdef MADV_POPULATE_WRITE
 #define POPULATE MADV_POPULATE_WRITE

@@ -155,7 +155,7 @@ void cleave_range_subtract (const CleaveRange *range, const CleaveRange *without
 GArray *
 cleave_range_subtract_all (const CleaveRange *range, const CleaveRange *others, guint n_others);
 /* Convert a range of a value to indices relative to the begin of `frame`, another range of the
- * value (relative), or back to indices in the whole value. */
+ * value. cleave_range_absolute() converts back to indices in the whole value. */
 CleaveRange cleave_range_relative (const CleaveRange *range, const CleaveRange *frame);
 CleaveRange cleave_range_absolute (const CleaveRange *range, const CleaveRange *frame);
 

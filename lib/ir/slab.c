@@ -18,8 +18,8 @@
  * allocated with malloc(). */
 #define UNIT 16
 #define MAX_UNITS 32
-/* Items of at most this many units, mostly names, are in separate blocks, so that a walk over all
- * nodes does not load names into the cache. */
+/* Items of at most this many units, mostly names, are in blocks without larger items. So a walk
+ * over all nodes does not load names into the cache. */
 #define NAME_UNITS 4
 /* Offset of the first item of a block, aligned to a cache line of 64 bytes. Most nodes take 256
  * bytes, so most nodes are aligned to cache lines. */

@@ -140,8 +140,8 @@ find_neighbors (Analysis *a)
 }
 
 /* Sets `alone` of each position that no edge of the work passes. If k is such a position, all
- * successors of work before k are at k or before, so all paths lead to k. All predecessors of work
- * after k are at k or after, so all paths come from k. */
+ * successors of work before k are at k or before k, so all paths lead to k. All predecessors of
+ * work after k are at k or after k, so all paths come from k. */
 static void
 find_alone (Analysis *a)
 {

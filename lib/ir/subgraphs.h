@@ -37,7 +37,7 @@
  * no subgraph. Numbers follow the order in which nodes were built. Returns the number of subgraphs;
  * a graph with a cycle has none. Takes time linear in nodes and uses. */
 guint cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph);
-/* Sets band[id] of each node as cleave_subgraphs_find() does, and also numbers a connected
- * component that can run beside no other, such as a single band of strips. Returns the number of
- * bands. */
+/* Sets band[id] of each node as cleave_subgraphs_find() does, and also numbers each connected
+ * component that can run beside no other component, such as a single band of strips. Returns the
+ * number of bands. */
 guint cleave_subgraphs_find_bands (const CleaveGraph *graph, guint *band);

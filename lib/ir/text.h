@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Parses lists of numbers and ranges, for options of the command and of pipelines
- * (passes/split/text.c), for texts of graphs (lib/text) and for frameworks' split arguments
- * (lib/ops/frameworks-texts.c). Error messages name the option. cleave-text.h has the public part.
- */
+/* Parses lists of numbers and ranges: in options of the command and of pipelines
+ * (passes/split/text.c), in texts of graphs (lib/text), and in split arguments of frameworks
+ * (lib/ops/frameworks-texts.c). Error messages name the option. cleave-text.h has the public
+ * part. */
 
 #include <cleave/cleave-text.h>
 

@@ -230,7 +230,8 @@ set_cycle_error (const CleaveGraph *graph, const guint *missing, GError **error)
 }
 
 /* Sorts by Kahn's algorithm with a heap. igraph's own sort breaks ties by the order in which nodes
- * become ready, so a rewrite in one place would change the order in another. */
+ * become ready. With igraph's sort, a rewrite in one part of a graph would change the order in
+ * another part. */
 static GPtrArray *
 sort_by_heap (const CleaveGraph *graph, GError **error)
 {

@@ -17,8 +17,8 @@ typedef struct
   gint64 stride[CLEAVE_MAX_RANK];
 } CleaveView;
 
-/* Returns whether a value of one type can replace a value of the other in place, element by
- * element: the shapes and the sizes of elements are the same. */
+/* Returns whether a value of type `a` can replace a value of type `b` in place, element by element:
+ * shapes and sizes of elements are equal. */
 gboolean cleave_view_type_fits (const CleaveTensorType *a, const CleaveTensorType *b);
 /* Returns a view of row-major memory. */
 CleaveView cleave_view_dense (const CleaveTensorType *type, gpointer data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Exchanges errors between ranks, so that all ranks fail if one rank fails. */
+/* Exchanges errors between ranks. If one rank fails, all ranks fail. */
 
 #include <cleave/cleave-error.h>
 #include <cleave/cleave-mpi.h>

@@ -14,9 +14,10 @@ typedef struct
 } CleaveArrival;
 
 gboolean cleave_arrivals_have (const GArray *arrivals, guint message);
-/* Receives all messages in the array that their senders have offered, and removes them from the
- * array. Adds their number to `n_received`, and their bytes to `n_bytes`. If a message cannot be
- * read, returns FALSE and sets errno; the last element of the array is then this message. */
+/* Receives all offered messages of the array, and removes the received messages from the array.
+ * Adds the number of received messages to `n_received`, and the number of their bytes to `n_bytes`.
+ * If a message cannot be read, returns FALSE and sets errno; the last element of the array is then
+ * this message. */
 gboolean cleave_arrivals_take (GArray *arrivals,
                                CleaveHostMessages *host,
                                gint64 *n_received,

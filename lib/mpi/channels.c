@@ -107,9 +107,9 @@ close_channel (CleaveChannel *channel)
   g_free (channel->value);
 }
 
-/* Frees the communicators, unless any rank failed. After a failure there may be messages that no
- * rank has received. A new communicator could reuse the number of a freed one and receive these
- * messages, so both communicators are leaked. */
+/* Frees the communicators, unless a rank failed. After a failure, MPI may hold messages that no
+ * rank has received. If the communicators were freed, a new communicator could reuse their numbers
+ * and receive these messages. */
 static void
 close_communicators (CleaveChannelSet *channels)
 {
@@ -219,8 +219,8 @@ is_done (CleaveChannelSet *channels, CleaveChannel *channel, gboolean listen, MP
   return flag != 0 && channels->failure == NULL;
 }
 
-/* Yields the core. If other programs of the process run at the same time, sleeps instead: a thread
- * that only yields may get its core back at once. */
+/* Yields the core. If other programs of the process run at the same time, sleeps for NAP
+ * microseconds instead. A thread that only yields may get its core back at once. */
 static void
 leave_core (const CleaveChannelSet *channels)
 {
@@ -230,7 +230,7 @@ leave_core (const CleaveChannelSet *channels)
     sched_yield ();
 }
 
-/* Receives every message that a rank of this host has ready for this rank, not only the awaited
+/* Receives every message that a rank of this host has offered to this rank, not only the awaited
  * message. The sender of the awaited message may wait until an earlier message is received. */
 static void
 take_all (CleaveChannelSet *channels)

@@ -61,14 +61,14 @@ void cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *pl
  * Collective; call this function before the first run. */
 gboolean
 cleave_channels_meet (CleaveChannelSet *channels, const CleaveProgram *program, GError **error);
-/* Frees the channels; collective. Returns FALSE if MPI may still read or write buffers of messages,
- * after a failure; do not free these buffers. */
+/* Frees the channels; collective. Returns FALSE if, after a failure, MPI may still read or write
+ * buffers of messages. The caller must not free these buffers. */
 gboolean cleave_channels_clear (CleaveChannelSet *channels);
 /* Stops all sending and receiving, and reports the error `why` to all ranks. No effect after an
  * earlier failure. */
 void cleave_channels_fail (CleaveChannelSet *channels, const GError *why);
-/* Start (begin) and stop (end) the calls of MPI in the background (progress.h). The caller starts
- * them before each run, and stops them after the run. */
+/* Start (begin) and stop (end) the calls of MPI in the background (progress.h). The caller calls
+ * begin before each run, and end after the run. */
 void cleave_channels_begin (CleaveChannelSet *channels);
 void cleave_channels_end (CleaveChannelSet *channels);
 CleaveTransport cleave_channels_get_transport (CleaveChannelSet *channels);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Reads messages from the memory of other processes on the host. MPI copies a message only while
- * both ranks call MPI, in parts if the message is large or not dense. With the functions of this
- * file, the receiver alone copies the whole message. The receiver copies from the sender's arena,
- * which it has mapped. If the value is in a bound tensor, the receiver calls process_vm_readv(). */
+ * the sender and the receiver call MPI. MPI copies a message that is large or not dense in parts.
+ * With the functions of this file, the receiver alone copies the whole message. If the value is in
+ * the sender's arena, the receiver copies it from there: each rank maps the arenas of the other
+ * ranks of the host. If the value is in a bound tensor, the receiver calls process_vm_readv(). */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* declares memfd_create() and process_vm_readv() */
@@ -26,7 +27,7 @@
 #define MAX_PARTS 512
 /* Runs (contiguous ranges) of fewer bytes than this are short. If a value has short runs, the
  * receiver fetches one range from the first run to the last run, including the gaps. In a call of
- * process_vm_readv(), one more run takes longer than this many more bytes. */
+ * process_vm_readv(), an additional run takes longer than SHORT_RUN additional bytes. */
 #define SHORT_RUN 256
 #define KEY_BYTES 40
 
@@ -169,8 +170,8 @@ read_other (const Description *other, gpointer to, guint64 address, gsize n_byte
 
 /* Maps the board and the arena of a peer. Returns FALSE on failure. If the peer is on another host
  * or in a container, a different process of this host may have the peer's pid. So the function
- * compares the key of the board, in memory and in the file: the key proves that the process is the
- * peer. */
+ * compares the key that the peer sent with the key in the memory of the process, and with the key
+ * in the mapped file. If the keys are equal, the process is the peer. */
 static gboolean
 map_peer (CleaveHostMessages *host, Peer *peer)
 {

@@ -133,12 +133,12 @@ measure (MPI_Comm comm, void *data, CleaveNetwork *slowest)
  * do not change
  * @error: return location for a [struct@GLib.Error]
  *
- * Measures the network between ranks: rank 0 sends messages to other ranks, which return them.
- * Latency is half of the shortest round trip. For the bandwidth, rank 0 sends a message that takes
- * 10 ms in one direction (at most 16 MiB), and a message of a quarter of its size. Bandwidth is the
- * difference in bytes, divided by the difference in time. The result has the values of the slowest
- * rank, rounded to two digits. All ranks must call this function, best while they do nothing else.
- * With one rank, the function sets nothing.
+ * Measures the network between ranks: rank 0 sends messages to other ranks, and each of these ranks
+ * returns each message. Latency is half of the shortest round trip. For the bandwidth, rank 0 sends
+ * a message that takes 10 ms in one direction (at most 16 MiB), and a message of a quarter of its
+ * size. Bandwidth is the difference in bytes, divided by the difference in time. The result has the
+ * values of the slowest rank, rounded to two digits. All ranks must call this function. The ranks
+ * should do nothing else meanwhile. With one rank, the function sets nothing.
  *
  * Returns: %TRUE, or %FALSE on error
  *

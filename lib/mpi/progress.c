@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* MPI sends a large message in parts, and sends the next part only when the program calls MPI. A
- * rank that computes for a long time does not call MPI, so the message would stop until the rank
- * waits for a message. Therefore a thread calls MPI at intervals during a run. */
+ * rank that computes for a long time does not call MPI, so the transfer of the message would stop
+ * until the rank waits for another message. Therefore a thread calls MPI at intervals during a
+ * run. */
 
 #include "progress.h"
 

@@ -13,7 +13,8 @@ typedef struct _CleaveProgress CleaveProgress;
 /* Starts the thread. Returns NULL if MPI may not be called from another thread. The thread holds
  * `mpi_lock` during each call of MPI. */
 CleaveProgress *cleave_progress_new (MPI_Comm comm, GMutex *mpi_lock);
-/* Begin and end a run: during the run, the thread calls MPI. No effect if `progress` is NULL. */
+/* Tell the thread that a run begins or ends: the thread calls MPI only during a run. No effect if
+ * `progress` is NULL. */
 void cleave_progress_begin (CleaveProgress *progress);
 void cleave_progress_end (CleaveProgress *progress);
 void cleave_progress_free (CleaveProgress *progress);

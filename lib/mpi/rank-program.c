@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The program of a rank (CleaveRankProgram): makes it from the nodes that the placement gives to
- * the rank, connects it to the channels, binds tensors and runs it. */
+/* Makes and runs the program of a rank (CleaveRankProgram). The program computes the nodes that the
+ * placement assigns to the rank, and sends and receives messages through the channels. */
 
 #include "rank-program.h"
 
@@ -202,7 +202,7 @@ cleave_rank_program_bind (CleaveRankProgram *program,
 }
 
 /* Binds only the token, since a rank other than 0 has neither inputs nor outputs of the graph.
- * Reports a failure to the other ranks, which would otherwise wait for this rank. */
+ * Reports a failure to the other ranks, so that these ranks do not wait for this rank. */
 static void
 bind_token (CleaveRankProgram *program)
 {

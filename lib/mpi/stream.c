@@ -36,7 +36,7 @@ has_failed (Streaming *s, CleaveRankProgram *program)
   return failure != NULL;
 }
 
-/* Stores `error` if it is the first error of the stream; otherwise frees it. */
+/* Stores `error` if it is the first error of the stream. Frees any later error. */
 static void
 note_failure (Streaming *s, GError *error)
 {
