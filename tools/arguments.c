@@ -157,8 +157,8 @@ list_options (const GOptionEntry *entries)
             entries->description != NULL ? entries->description : "");
 }
 
-/* Sets the error that no option has this name, with the command that lists the options. Returns
- * FALSE. */
+/* Sets the error that no option has this name. The error names the command that lists the options.
+ * Returns FALSE. */
 static gboolean
 fail_unknown (const char *option, GError **error)
 {

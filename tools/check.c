@@ -22,7 +22,8 @@ read_back (const CleaveGraph *graph, GError **error)
                        : cleave_onnx_parse (bytes, NULL, &options, error);
 }
 
-/* Describes how one output of the two graphs differs; returns NULL if the outputs are equal. */
+/* Returns a text about the difference of one output of the two graphs; NULL if the outputs are
+ * equal. */
 static char *
 describe_difference (const char *name, CleaveTensor *a, CleaveTensor *b)
 {

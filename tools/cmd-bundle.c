@@ -24,8 +24,8 @@ typedef struct
   gboolean single_file, check, verbose, as_json;
 } Options;
 
-/* Returns whether a value of --output places an output, such as "apart" or "NAME=apart". Any other
- * value is the folder. */
+/* Returns whether a value of --output selects the memory of an output, such as "apart" or
+ * "NAME=apart". Any other value is the folder. */
 static gboolean
 is_place (const char *text)
 {

@@ -98,7 +98,7 @@ typedef struct
   GArray *split, *fit, *entries, *options;
   GPtrArray *files;
   Kind kind;
-  const char *reason; /* the option because of which the page shows a split or a fit; NULL: none */
+  const char *reason; /* the option that decides that the page shows a split or a fit; NULL: none */
 } Request;
 
 static void

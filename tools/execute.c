@@ -202,9 +202,9 @@ run_program (CleaveProgram *program,
   return cleave_execution_run_dynamic (inputs, execution, error);
 }
 
-/* Compiles a graph. If `given` is NULL, the caller keeps the graph. If `given` is not NULL, it
- * points to a variable that owns the graph: the function frees the graph after the compilation and
- * sets the variable to NULL. */
+/* Returns a program compiled from a graph; NULL on error. If `given` is NULL, the caller keeps the
+ * graph. If not, `given` points to a variable that owns the graph: the function frees the graph
+ * after the compilation and sets the variable to NULL. */
 static CleaveProgram *
 make_program (const CleaveGraph *graph,
               CleaveGraph **given,

@@ -60,7 +60,8 @@ find_plane (const CleaveShape *shape, Plane *plane)
          plane->width <= MAX_SIDE;
 }
 
-/* Parses a list with one number for each channel, or one for all. */
+/* Parses `text` to `list`: one number for each channel, or one number for all channels. If `text`
+ * is NULL, all numbers are `usual`. */
 static gboolean
 parse_list (const char *option,
             const char *text,

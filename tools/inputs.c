@@ -78,7 +78,7 @@ cleave_input_dup_hint (const char *name, char *const *names)
   return g_strdup_printf ("; it has '%s'", list);
 }
 
-/* Finds the input of this name, or the only input if `name` is NULL. */
+/* Sets `index` to the index of the input with this name, or of the only input if `name` is NULL. */
 static gboolean
 find_input (char **names, const char *name, const char *path, guint *index, GError **error)
 {

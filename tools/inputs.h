@@ -30,9 +30,9 @@ char **cleave_input_list_names (const CleaveGraph *graph);
 /* Returns a hint for a name that is no input: the nearest name, or all names if they are few. */
 char *cleave_input_dup_hint (const char *name, char *const *names);
 
-/* Makes a tensor for each input of the graph: from the file of --input, or of random elements. With
- * `options` NULL, all tensors are random. Then appends the inputs of the model that are lists
- * (list-inputs.h). */
+/* Returns a tensor for each input of the graph: from the file of --input, or of random elements. If
+ * `options` is NULL, all tensors are random. The inputs of the model that are lists follow
+ * (list-inputs.h). Returns NULL on error. */
 GPtrArray *
 cleave_make_inputs (const CleaveGraph *graph, const CleaveInputOptions *options, GError **error);
 

@@ -10,7 +10,7 @@
 /* Memory in bytes of the command itself, without tensors: 20 MiB measured for 24 nodes. */
 #define OWN_BYTES (32 * 1024 * 1024)
 
-/* Smallest constant in bytes that is read ahead: one page. */
+/* Bytes of the smallest constant that is read ahead: one page. */
 #define MIN_PREFETCH 4096
 
 typedef struct

@@ -178,7 +178,8 @@ add_edge (Panel *panel, const gint64 *a, const gint64 *b, gboolean back)
     }
 }
 
-/* Draws an area of `bytes` for each column above `below`, and then adds `bytes` to `below`. */
+/* Draws an area on top of the areas that reach `below`: in each column, the area has a height of
+ * `bytes`. Then adds `bytes` to `below`. */
 static void
 add_area (Panel *panel, const gint64 *bytes, gint64 *below, const char *attributes)
 {

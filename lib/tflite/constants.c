@@ -7,7 +7,9 @@
 
 #include <string.h>
 
-#define TYPE_INT4 17 /* number of INT4 in the schema: two elements in a byte, low half first */
+/* Number of the element type INT4 in the schema. A byte has two elements, the first in its low
+ * 4 bits. */
+#define TYPE_INT4 17
 
 /* Returns a tensor of int8 with the elements of a tensor of signed 4-bit integers; NULL on
  * error. */

@@ -7,10 +7,10 @@
 
 #include "convert.h"
 
-/* Sets `part` to part `i` of a CONCATENATION, in the scale of the result. A part of uint8 with
- * another scale goes through a table of x * (scale / y_scale) + bias. The table is computed in
- * float32 and rounded to the nearest integer, ties away from zero. Source: ConcatenationWithScaling
- * of reference/concatenation.h. */
+/* Sets `part` to part `i` of a CONCATENATION, in the scale of the result. If a part of uint8 has
+ * another scale, a table of x * (scale / y_scale) + bias converts the part. The table is computed
+ * in float32 and rounded to the nearest integer, ties away from zero. Source:
+ * ConcatenationWithScaling of reference/concatenation.h. */
 static gboolean
 find_part (CleaveTfliteImport *import, guint i, CleaveResult **part, GError **error)
 {

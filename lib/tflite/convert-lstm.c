@@ -202,8 +202,8 @@ read_gate_factors (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* Reads the factors of the cell state and the bound of its clip. Fails if the scale of the cell
- * state is not a power of two. */
+/* Reads the factors of the cell state, and the bound to which the cell state is clamped. Fails if
+ * the scale of the cell state is not a power of two. */
 static gboolean
 read_cell (CleaveTfliteImport *import,
            const CleaveTfliteLstm *l,

@@ -6,8 +6,8 @@
  *   x [B, I] ──► weights_feature [F, I] ──► [B, F, 1] ──┐
  *   state [B, F, M] ──► without the first column ───────┴─► Concat ──► next state [B, F, M]
  *
- *   y [B, U] = bias + sum of next state * weights_time [F, M], over M and the F / U filters of a
- *   unit */
+ *   y [B, U] = bias + next state * weights_time [F, M], summed over the M steps and the F / U
+ *   filters of a unit */
 
 #include "convert.h"
 

@@ -18,8 +18,8 @@ typedef struct
   guint code;
   guint min_inputs, max_inputs;
   guint max_outputs;        /* largest number of outputs (the smallest is 1) */
-  Convert floats, integers; /* functions that convert the operator if it reads floats, and if it
-                             * reads integers with a scale; NULL: not supported */
+  Convert floats, integers; /* functions that convert the operator on floats, and on integers with a
+                             * scale; NULL: not supported */
 } Operator;
 
 #define F(word) cleave_tflite_convert_##word

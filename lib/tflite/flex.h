@@ -2,8 +2,8 @@
 #pragma once
 
 /* Reads numbers from the options of a custom operator. The options are a map in the format
- * FlexBuffers. Every offset is checked before it is followed. convert-detections.c reads its
- * options with this function.
+ * FlexBuffers. Every offset is checked before it is followed. convert-detections.c calls this
+ * function.
  *
  *   … [keys] … [offset of keys][width of keys][size] map: [value 0][value 1] … [type 0][type 1] …
  *   end of the bytes: [offset of the map][type of the root][width of the root]

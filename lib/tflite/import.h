@@ -209,8 +209,8 @@ typedef struct
 
 /* Returns whether the tensor has integers with a scale, which stand for real numbers. */
 gboolean cleave_tflite_is_quantized (const CleaveTfliteTensor *tensor);
-/* Reads the scale and the zero point of a tensor. Fails if it has several scales, if the scale is
- * not positive, or if the zero point does not fit the element type. */
+/* Reads the scale and the zero point of a tensor. Fails if the tensor has several scales, if the
+ * scale is not positive, or if the zero point does not fit the element type. */
 gboolean cleave_tflite_read_scale (const CleaveTfliteTensor *tensor,
                                    CleaveTfliteScale *scale,
                                    GError **error);

@@ -10,8 +10,8 @@
 #include "convert.h"
 
 enum { LSTM_X, LSTM_W, LSTM_R = 5, LSTM_PEEPHOLES = 9, LSTM_B = 12, LSTM_PROJECTION = 16 };
-/* Inputs of BIDIRECTIONAL_SEQUENCE_LSTM: the first input of the second direction, and the auxiliary
- * inputs. */
+/* Indices of inputs of BIDIRECTIONAL_SEQUENCE_LSTM: the first weights of the second direction, and
+ * the first auxiliary input. LSTM_N_BIDIRECTIONAL is the number of inputs. */
 enum { LSTM_BACK_W = 18, LSTM_AUXILIARY = 39, LSTM_N_BIDIRECTIONAL = 48 };
 enum { INPUT, FORGET, CELL, OUTPUT, N_GATES };
 

@@ -54,7 +54,7 @@ use (const Plan *plan, gint64 tensor, gint64 at)
   buffer->last = MAX (buffer->last, at);
 }
 
-/* Gives each tensor a buffer of its own, except constants and variables. */
+/* Makes a separate buffer for each tensor, except for constants and variables. */
 static gboolean
 add_buffers (Plan *plan, gint64 alignment, GError **error)
 {

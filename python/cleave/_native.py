@@ -197,8 +197,8 @@ class Api:
         return self.copy(type(record), record._address) if transfer == 'full' else record._address
 
     def write(self, name, kind, value, kept, transfer=None):
-        """Returns the value of an argument as C takes it; `kept` holds the objects that must live as long as the
-        argument."""
+        """Returns the value of an argument in the form that C expects. `kept` holds the objects that must live as
+        long as the argument."""
         what = kind['kind']
         kept.append(value)
         if what == 'gboolean' and kind['pointers'] == 0:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""bindings.py FILE.gir OUT.json: writes what cleave/_native.py needs to call the library without PyGObject.
+"""bindings.py FILE.gir OUT.json: writes the table from which cleave/_native.py calls the library without PyGObject.
 
 The table has the constants, enumerations, records and functions that the .gir calls introspectable, with the names that
 PyGObject gives them. A type that the table cannot express is an error, so a new function either works in the wheel or

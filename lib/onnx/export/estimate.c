@@ -30,7 +30,7 @@ typedef struct
   gboolean is_known;     /* whether the file has the shapes of inner values */
   GPtrArray *order;      /* Onnx__NodeProto, in the order of a run */
   GHashTable *maker;     /* maps a value's name to 1 plus the index of the node that computes it */
-  GHashTable *last;      /* maps a value's name to 1 + its last reader's position, or to NONE */
+  GHashTable *last;      /* maps a value's name to 1 + its last reader's position; NONE: output */
   GHashTable *uses;      /* maps a value's name to its number of readers */
   GHashTable *bytes;     /* maps a value's name to its bytes (gint64) */
   GHashTable *buffer_of; /* maps a value's name to 1 plus the index of its buffer */

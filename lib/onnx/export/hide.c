@@ -80,8 +80,8 @@ move_to_front (Onnx__GraphProto *graph, size_t first)
 typedef struct
 {
   CleaveOnnxExport *export;
-  GPtrArray *lists, *results; /* names of the Loop's operands (iteration count, condition, lists),
-                               * and of its results */
+  GPtrArray *lists, *results; /* `lists`: names of the Loop's operands (iteration count, condition,
+                               * lists); `results`: names of the Loop's results */
   GArray *ranks;              /* guint: length of each list */
 } ShapeLoop;
 

@@ -236,8 +236,8 @@ gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto
 gboolean cleave_onnx_read_loop (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 /* Reads a Scan, and makes its values by unrolling all iterations. */
 gboolean cleave_onnx_read_scan (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Adds `n_nodes` to the count of nodes that unrolling adds. Returns FALSE and the error if there
- * are too many. */
+/* Adds `n_nodes` to the count of nodes that unrolling adds. Returns FALSE and the error if
+ * unrolling adds too many nodes. */
 gboolean cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error);
 gboolean
 cleave_onnx_read_sequence_map (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
@@ -259,7 +259,8 @@ CleaveOnnxValue *cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *val
 gboolean cleave_onnx_is_sequence_op (const char *op);
 /* Makes the values of a node whose op reads or makes a sequence. */
 gboolean cleave_onnx_read_sequence (CleaveOnnxNode *node, GError **error);
-/* Fails if an operand is a sequence. Only ops of sequences may read a sequence. */
+/* Fails if an operand is a sequence. Only ops of sequences, and a Loop for its states, may read a
+ * sequence. */
 gboolean cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error);
 
 /* The functions below read models that ONNX Runtime optimized for a CPU: channels are in blocks. */
@@ -333,8 +334,8 @@ char *cleave_onnx_free_shape (const Onnx__ValueInfoProto *info);
 /* Returns whether an input is a tensor of strings, which only the dynamic part may read. */
 gboolean cleave_onnx_is_text_input (const CleaveOnnxImport *import,
                                     const Onnx__ValueInfoProto *info);
-/* Finds the type of an input. A tensor of strings becomes a tensor of bytes in the graph, with one
- * dimension more. */
+/* Sets `type` to the type of an input. A tensor of strings becomes a tensor of bytes in the graph,
+ * with one dimension more. */
 gboolean cleave_onnx_input_type (const CleaveOnnxImport *import,
                                  const Onnx__ValueInfoProto *info,
                                  const CleaveShape *given,

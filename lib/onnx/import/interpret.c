@@ -170,7 +170,7 @@ may_join (const Onnx__NodeProto *proto)
 typedef struct
 {
   CleaveOnnxImport *import;
-  gboolean reads_chain; /* whether an operand is not computed yet */
+  gboolean reads_chain; /* whether an operand is a value of the chain, which has not run yet */
   gboolean reads_other; /* whether an operand is a list, or has strings */
 } Operands;
 

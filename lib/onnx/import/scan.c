@@ -67,8 +67,8 @@ find_number (const Onnx__NodeProto *proto, const char *name)
   return 0;
 }
 
-/* Checks the scanned operands and sets their extent. Replaces negative axes, which count from the
- * end. */
+/* Checks the scanned operands, and sets their common extent. A negative axis counts from the end;
+ * the function replaces it by the index from the begin. */
 static gboolean
 check_scanned (Scan *scan, GError **error)
 {

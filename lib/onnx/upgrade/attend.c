@@ -80,8 +80,8 @@ group (
                               suffix, error);
 }
 
-/* Adds a dimension of extent 1 to keys or values: one head of keys serves a whole group of query
- * heads. Returns `x` if n_groups is 0. */
+/* Returns keys or values with one more dimension of extent 1, so that one head of keys or values
+ * serves a whole group of query heads. Returns `x` if n_groups is 0. */
 static CleaveOnnxValue *
 group_of_one (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_groups, const char *suffix, GError **error)

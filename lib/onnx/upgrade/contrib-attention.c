@@ -41,7 +41,8 @@ half_of_present (CleaveOnnxNode *node, CleaveOnnxValue *x, const char *suffix, G
       node, x, &CLEAVE_SHAPE (1, is->dim[0], is->dim[1], is->dim[2], is->dim[3]), suffix, error);
 }
 
-/* Slices `x` into Q, K and V, and divides each into heads. `x` is B×S×(Q, K and V side by side). */
+/* Slices `x` into Q, K and V, and divides each into heads. `x` has the shape B×S×n; the last
+ * dimension has the elements of Q, then of K, then of V. */
 static gboolean
 slice_projected (CleaveOnnxNode *node,
                  gint64 n_heads,
@@ -76,8 +77,9 @@ slice_projected (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Computes attention on `x`, B×S×(Q, K and V side by side). `widths`: numbers of elements of Q, K
- * and V; NULL: the three numbers are equal. */
+/* Computes attention on `x`, which has the shape B×S×n. The last dimension has the elements of Q,
+ * then of K, then of V. `widths`: numbers of elements of Q, K and V; NULL: the three numbers are
+ * equal. */
 static gboolean
 attend_projected (CleaveOnnxNode *node,
                   CleaveOnnxHeads *heads,

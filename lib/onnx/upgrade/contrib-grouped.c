@@ -211,7 +211,8 @@ find_rows (CleaveOnnxNode *node, const Grouped *g, gint64 n_cached, GError **err
   return CLEAVE_ONNX_STEP ("Where", ".cache.rows", NULL, is_old, at, moved);
 }
 
-/* Returns whether `rows` is constant and counts 0, 1, 2 and so on, so that no Gather is needed. */
+/* Returns whether `rows` is a constant with the numbers 0, 1, 2 and so on. No Gather is then
+ * needed. */
 static gboolean
 is_count (CleaveOnnxNode *node, CleaveOnnxValue *rows)
 {

@@ -37,8 +37,8 @@ compare (CleaveOnnxNode *node,
 }
 
 /* Returns a mask of the valid keys. `mask` has B or 2B numbers. Number i is the end (exclusive) of
- * the keys of batch element i. If there are 2B numbers, number B + i is the position of the first
- * key. */
+ * the keys of batch element i. If there are 2B numbers, number B + i is the begin of the keys of
+ * batch element i. */
 static CleaveOnnxValue *
 allow_by_length (
     CleaveOnnxNode *node, CleaveOnnxValue *mask, gint64 n_batch, gint64 n_keys, GError **error)

@@ -76,8 +76,8 @@ cleave_onnx_is_filter (const CleaveTensor *weights)
          cleave_tensor_is_dense (weights);
 }
 
-/* Finds the values in blocks: results of ops of com.microsoft.nchwc other than ReorderOutput, and
- * results of element-wise ops on values in blocks. */
+/* Adds to `is_blocked` the names of the values in blocks: results of ops of com.microsoft.nchwc
+ * other than ReorderOutput, and results of element-wise ops on values in blocks. */
 static void
 find_blocked (Scan *scan)
 {

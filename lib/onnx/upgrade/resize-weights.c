@@ -152,8 +152,8 @@ taps_clear (Taps *taps)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Taps, taps_clear)
 
-/* Finds the taps of result element i along dimension d. Leaves out taps of weight 0. The weights
- * sum to 1. */
+/* Sets `taps` to the taps of result element i along dimension d. Leaves out taps of weight 0. The
+ * weights sum to 1. */
 static void
 find_taps (Taps *taps,
            const CleaveOnnxResize *settings,

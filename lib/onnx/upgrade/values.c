@@ -226,8 +226,8 @@ compare_integers (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Finds the groups. Sorts the groups by their values if `sorted`, or else by the index of their
- * first slices. */
+/* Finds the groups. If `sorted`, sorts the groups by the values of their slices. If not, sorts the
+ * groups by the index of their first slices. */
 static void
 groups_init (Groups *groups, const Slices *slices, gboolean sorted)
 {
