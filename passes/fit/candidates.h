@@ -19,7 +19,7 @@ typedef void (*CleaveFitProgress) (double part, gpointer data);
 
 typedef struct
 {
-  gboolean is_even;    /* cut strips of equal size, except for the last one */
+  gboolean is_even;    /* cut strips of equal size, except for the last strip */
   gint64 max_bytes;    /* leave out segments that need at least this number of bytes; 0: no limit */
   gint64 tile_bytes;   /* try tiles for segments that need fewer than this number of bytes; 0: no
                           tiles; ignored with is_even */

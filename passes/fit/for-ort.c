@@ -202,8 +202,8 @@ get_arena (const CleaveFitPlan *plan)
 /* Returns whether a plan is better than the best plan so far. The search offers plans in the order
  * of falling arenas and rising cost. With a limit (`asked` > 0), the first plan whose arena is
  * within the limit is the best. If no arena is within the limit, the plan with the smallest arena
- * is the best. Without a limit, the plan with the smallest estimate is the best; among equal
- * estimates, the plan with the smallest arena. */
+ * is the best. Without a limit, the plan with the smallest estimate (`estimated`) is the best.
+ * Among plans with equal estimates, the plan with the smallest arena is the best. */
 static gboolean
 is_better (const Search *search, const CleaveFitPlan *plan, gint64 estimated, gint64 asked)
 {

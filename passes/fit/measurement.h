@@ -19,8 +19,8 @@
  * Reference-counted. */
 typedef struct
 {
-  char **nodes, **ends; /* names of the nodes in the segment, and of its end nodes (the last one
-                           first); NULL ends each list */
+  char **nodes, **ends; /* names of the nodes in the segment, and of its end nodes (the last end
+                           node first); NULL ends each list */
   GArray *dims;         /* guint, indexed as `ends`: the dimension that is cut into strips */
   /* guint, indexed as `ends`: the dimension that is cut into tiles; not used without tiles */
   GArray *columns;

@@ -195,8 +195,8 @@ subtract (CleaveRange *range, const CleaveRange *made)
   range->dim[dim] = rest;
 }
 
-/* Extends the required region of a view's operand by the required region of a result, shifted by
- * the begin of the result in the operand. A view computes nothing. */
+/* Extends the required region of a view's operand by the required region of a result. Shifts the
+ * region of the result by the begin of the result in the operand. A view computes nothing. */
 static void
 require_operand_of_view (CleaveFitState *state, const CleaveFitNode *node, guint result)
 {
@@ -416,8 +416,8 @@ count_macs (CleaveFitState *state,
 }
 
 /* Records a join whose buffer is in use before the join runs, since an earlier step writes an
- * operand into the buffer. If that step is before the segment, cutting the join into strips does
- * not free the buffer: the strips are copies beside the buffer (find_inner_of() in walk.c). */
+ * operand into the buffer. If that step is before the segment, a cut of the join into strips does
+ * not free the buffer. The strips are then copies beside the buffer (find_inner_of() in walk.c). */
 static void
 note_join (CleaveFitState *state, const CleaveFitNode *node)
 {

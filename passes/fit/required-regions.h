@@ -111,7 +111,7 @@ cleave_fit_is_tiled (const CleaveFitWalk *walk)
 }
 
 /* Returns whether all tiles of a strip have the same range. The first tile then computes the range
- * for all of them. */
+ * for all tiles. */
 static inline gboolean
 cleave_fit_is_once (const CleaveFitState *state, const CleaveRange range[CLEAVE_FIT_N_SAMPLES])
 {

@@ -106,7 +106,7 @@ find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, 
 
   if (target > max_bytes)
     return NULL;
-  do /* the first target is the bound, which a path often reaches; the second one is `max_bytes` */
+  do /* the first target is the bound, which a path often reaches; the next one is `max_bytes` */
     {
       CleaveFitPath *path = find_path (variant, max_ahead, FEW_MACS, target);
 

@@ -63,8 +63,8 @@ make_buffers (const CleaveTimeline *timeline, const gint *step)
 }
 
 /* Returns the bytes of the largest join in each buffer of a storage. The array is indexed by value
- * of the storage, and only the root of a buffer, the value that owns the buffer, has an entry. The
- * entry is 0 for all other values, and for a buffer without a join. */
+ * of the storage. Only the root of a buffer has an entry: the value that owns the buffer. The entry
+ * is 0 for all other values, and for a buffer without a join. */
 static gint64 *
 find_joined (const CleaveStorage *storage)
 {
@@ -264,8 +264,8 @@ add_nodes (CleaveFitSteps *steps,
     }
 }
 
-/* Returns whether a value is stored. A value is stored if it is an output, or if a step other than
- * its own reads it. */
+/* Returns whether a value is stored. A value is stored if the value is an output, or if a node of
+ * another step reads the value. */
 static gboolean
 is_stored (const CleaveTimeline *timeline, const CleaveResult *result)
 {

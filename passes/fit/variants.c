@@ -19,8 +19,8 @@ typedef enum {
   N_KINDS
 } Kind;
 
-/* Rewrites apply only to values of at least 1 / MIN_PART of the unsplit arena.  Fits of 46 networks
- * need the same bytes with 8 and with 32. */
+/* Rewrites apply only to values of at least 1 / MIN_PART of the unsplit arena. Fits of 46 networks
+ * need the same bytes if MIN_PART is 8 or 32. */
 #define MIN_PART 16
 
 /* Returns the least number of bytes of a value that the rewrites change. */

@@ -270,10 +270,11 @@ cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker)
   return walker->n_visits;
 }
 
-/* Returns the least bytes of pieces with which a candidate that begins at step `begin` needs `most`
- * bytes. `after` is the size of the buffers that are live after the candidate, and `both` is the
- * size of the buffers that are live before and after it. An overlay saves at most the largest
- * buffer that is live before the candidate. */
+/* Returns a number of bytes: if pieces take this number of bytes or more, a candidate that begins
+ * at step `begin` needs at least `most` bytes. Returns 0 if no candidate may begin at the step.
+ * `after` is the size of the buffers that are live after the candidate, and `both` is the size of
+ * the buffers that are live before and after it. An overlay saves at most the largest buffer that
+ * is live before the candidate. */
 static gint64
 count_room (const CleaveFitWalker *walker, guint begin, gint64 most, gint64 after, gint64 both)
 {

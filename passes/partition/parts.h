@@ -7,8 +7,8 @@
 
 /* A partition and its parts.
  *
- * subgraph-parts.c, row-parts.c and cut-at.c decide which node belongs to which part. They add the
- * parts, and then the nodes of each part in topological order. At the end they call
+ * subgraph-parts.c, row-parts.c and cut-at.c decide which node belongs to which part. These files
+ * add the parts, and then the nodes of each part in topological order. At the end, the files call
  * cleave_partition_build_parts(), which makes a graph of each part. */
 
 typedef struct

@@ -11,8 +11,8 @@
  * row is cut at fewer positions (cleave_row_list_positions()). */
 #define MAX_ENTRIES (1 << 24)
 
-/* An interval of time is halved this many times. Its ends then differ by less time than a step
- * takes. */
+/* An interval of time is halved this many times. The ends of the interval then differ by less time
+ * than any node takes. */
 #define N_HALVINGS 40
 
 static guint

@@ -15,11 +15,11 @@
  *        |
  *      Gemm
  *
- * The level of a node is the smallest number that meets two rules. It is not less than the level of
- * any operand in the same subgraph. It is more than the level of any operand in another subgraph.
- * Therefore, each part reads only values of parts of lower levels, and parts never wait for each
- * other in a circle, even if bands exchange rows in both directions. Constant expressions are
- * copied to every part that reads them. */
+ * The level of a node is the smallest number that meets two rules. The level is not less than the
+ * level of any operand in the same subgraph. The level is more than the level of any operand in
+ * another subgraph. Therefore, each part reads only values of parts of lower levels, and parts
+ * never wait for each other in a circle, even if bands exchange rows in both directions. Constant
+ * expressions are copied to every part that reads them. */
 
 #include "../../lib/ir/graph-private.h"
 #include "../../lib/ir/subgraphs.h"

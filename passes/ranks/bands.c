@@ -58,8 +58,8 @@ find_shift (const CleaveDimMap *map)
 }
 
 /* Returns whether elements (or blocks) of the result correspond to consecutive elements (or blocks)
- * of the operand. Returns FALSE if each element reads all `extent` elements of the operand, as for
- * channels. */
+ * of the operand. Returns FALSE if each element reads all `extent` elements of the operand, for
+ * example along the channels. */
 static gboolean
 is_plain (const CleaveDimMap *map, gint64 extent)
 {

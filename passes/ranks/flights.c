@@ -15,7 +15,7 @@ typedef struct
   const CleavePlacement *p;
   guint *position; /* indexed by node id: position of the node in the order */
   guint *last;     /* indexed by node id: position of the last node on the same rank that reads the
-                      result, a view of it, or a join with it */
+                      result, a view of the result, or a join with the result */
   guint *hold; /* indexed by node id: position of the last node that reads the memory in which the
                   result lies */
 } Uses;
@@ -82,8 +82,8 @@ find_uses (Uses *uses)
     }
 }
 
-/* Returns a time in nanoseconds, from the begin of a message on. The sender waits for the end of
- * the message only after this time. */
+/* Returns a duration in nanoseconds. The sender of a message waits for the end of the message only
+ * after this time since the begin of the message. */
 static double
 find_flight (const CleaveMessage *message)
 {

@@ -86,7 +86,7 @@ find_end (const Chain *chain, guint begin, double most)
   return end;
 }
 
-/* Cuts the chain into one segment for each rank, each of which takes at most `most` nanoseconds.
+/* Cuts the chain into one segment for each rank. Each segment takes at most `most` nanoseconds.
  * Sets `ends`, indexed by rank, to the position after each segment. Returns FALSE if nodes remain
  * after the last segment. */
 static gboolean

@@ -24,8 +24,8 @@
 static const double ratios[] = { 2, 0.5, 0.2 };
 static const double strictnesses[] = { 1.3, 2 };
 
-/* The variant with the smallest product of time and memory is used, but its time must be at most
- * this many times the shortest time. */
+/* The split uses the variant with the smallest product of time and memory. The time of this variant
+ * must be at most this many times the shortest time. */
 #define MAX_TIME_FOR_MEMORY 1.15
 
 /* A candidate: the parameters of a split for ranks, and the placement of the split graph. */

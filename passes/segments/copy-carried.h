@@ -7,8 +7,8 @@
  * after it has split the segments of a plan.
  *
  * A piece that several joins of its segment read whole lies in the buffer of the first join. This
- * pass lets every later join read a Slice of the piece, which the planner may keep as a copy. The
- * buffer of the first join can then be freed before the later joins run:
+ * pass lets every later join read a Slice of the piece; the planner may keep this Slice as a copy.
+ * The buffer of the first join can then be freed before the later joins run:
  *
  *   piece ─┬─ Assemble.0           piece ─┬─────────── Assemble.0
  *          └─ Assemble.1     =>           └─ Slice ─── Assemble.1 */

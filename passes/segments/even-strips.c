@@ -5,7 +5,7 @@
 
 #include "even-strips.h"
 
-/* Returns a strip size that gives `n_strips` strips. Among these sizes, chooses one with the
+/* Returns a strip size that gives `n_strips` strips. Among these sizes, chooses a size with the
  * largest power of two as a factor, so that most strides divide the size. */
 static gint64
 find_size (gint64 extent, gint64 n_strips)

@@ -49,7 +49,7 @@ find (const CleaveResult *value, CleaveKnownOp op, guint n_uses)
 }
 
 /* Returns the first of the trailing dimensions over which a ReduceMean computes the mean. Returns
- * -1 if it reduces other dimensions or removes the reduced ones. */
+ * -1 if the ReduceMean reduces other dimensions or removes the reduced dimensions. */
 static gint
 find_axis (const CleaveNode *mean)
 {

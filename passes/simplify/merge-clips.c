@@ -13,12 +13,13 @@
  *   Clip 0…6        =>    Clip 0…6
  *    |                      |
  *
- * Two bounds in a row become one. A Relu keeps -0 and NaN, as does a Clip with the lower bound +0.
- * So a Clip with a lower bound of 0 or more makes a Relu before or after it superfluous. A Relu
- * after an op whose result is never negative is superfluous as well.
+ * Two consecutive nodes that only bound a value (Relu or Clip) become one node. A Relu keeps -0 and
+ * NaN, as does a Clip with the lower bound +0. So a Clip with a lower bound of 0 or more makes a
+ * Relu before or after it superfluous. A Relu after an op whose result is never negative is
+ * superfluous as well.
  *
- * Before: a valid graph.  After: no Relu or Clip reads another one, unless their bounds cross or
- * are -0. */
+ * Before: a valid graph. After: no Relu or Clip reads another Relu or Clip, unless their bounds
+ * cross or are -0. */
 
 typedef struct
 {

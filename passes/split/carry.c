@@ -144,8 +144,8 @@ produce (CleaveCutter *cutter, Produced *produced, guint k, const CleaveRange *b
     }
 }
 
-/* Returns the pieces that a strip may read: the pieces of its band or, for a wide result, only the
- * pieces of its own row of tiles. */
+/* Returns the pieces that a strip may read: the pieces of its band. If the result is wide, the
+ * strip may read only the pieces of its own row of tiles. */
 static Produced *
 get_shared (const CleaveCutter *cutter, GHashTable *bands, const CleaveDemandBox *demand_box)
 {

@@ -6,7 +6,7 @@
 #include "../../lib/ir/saturate.h"
 
 /* If a region would make too many nodes, counting stops at FAR times the limit, or at MAX_COUNTED
- * nodes if that is less. The exact number, for the message, would cost some 100 MB. */
+ * nodes if that is less. An exact number in the error message would need some 100 MB. */
 #define FAR 4
 #define MAX_COUNTED (1 << 18)
 

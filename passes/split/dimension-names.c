@@ -6,8 +6,8 @@
 
 /* How dimensions get letters:
  * - An op with a layout has letters of its own.
- * - Other ops take the letters of an operand, each moved as the dimension map says: a Relu of an
- * NCHW value is NCHW, a Transpose of it may be NHWC.
+ * - The result of any other op gets the letters of an operand. The dimension map moves the letters:
+ *   a Relu of an NCHW value is NCHW, and a Transpose of an NCHW value may be NHWC.
  * - If no operand has letters, a value has the letters that a reader gives it: a value quantized
  * before a convolution is NCHW as well. */
 

@@ -10,7 +10,7 @@
  *
  * The planner walks from the roots towards the inputs. Example: two chunks of a 3x3 convolution
  * demand 5 rows each of its producer. The producer then has two pieces of 5 rows that overlap
- * (recompute), or one piece of 5 rows and one of 3 (carry).
+ * (recompute), or one piece of 5 rows and one piece of 3 rows (carry).
  *
  *       producer    demands: rows [0, 5) and [3, 8)
  *          |

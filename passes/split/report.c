@@ -97,8 +97,8 @@ count_parallel (CleaveSplitTotals *totals, const CleaveGraph *graph)
           cleave_saturated_add (totals->parallel_macs, cleave_node_get_macs (node));
 }
 
-/* Returns whether a piece is no longer in the graph: a later split removed it, or another node with
- * another name has its address. */
+/* Returns whether a piece is no longer in the graph: a later split removed the piece, or a new node
+ * with another name has the piece's address. */
 static gboolean
 is_lost (const CleaveSplitNode *split, guint piece, const CleaveGraph *graph)
 {

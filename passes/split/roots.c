@@ -52,8 +52,8 @@ find_letters (const CleavePolicy *policy, const CleaveNode *node)
   return cleave_letters_find (policy->letters, node, G_MAXUINT);
 }
 
-/* Returns whether several nodes share one search. Several nodes share one search if there is a
- * limit on the graph, and if at least one of several requests is a search. */
+/* Returns whether several nodes share one search: there is a limit on the graph, there are several
+ * requests, and at least one request is a search. */
 static gboolean
 needs_level_search (const CleaveSplitRequest *requests,
                     guint n_requests,
@@ -99,9 +99,9 @@ search_root (const CleaveSplitRequest *request,
   return TRUE;
 }
 
-/* Searches for the ranges of a single root by levels (level-search.h), if the search from few
- * pieces to many pieces found no split that meets the limits on the graph. The search by levels
- * tries cuts of all sizes. */
+/* Searches for the ranges of a single root by levels (level-search.h). Does nothing unless the
+ * search from few pieces to many pieces failed because of the limits on the graph. The search by
+ * levels tries cuts of all sizes. */
 static void
 search_levels (const CleaveSplitRequest *request, const CleavePolicy *policy, GArray *roots)
 {

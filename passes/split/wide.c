@@ -7,8 +7,8 @@
 /* A result is wide if it has at least this many times the elements of its operands. */
 #define WIDE 1.5
 
-/* An operand with fewer elements than the result divided by this number is ignored: it may be a
- * factor for each channel, for example. */
+/* An operand with fewer elements than the result divided by this number is ignored. For example,
+ * such an operand has a factor for each channel. */
 #define SMALL_PART 2
 
 static gint64

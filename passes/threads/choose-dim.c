@@ -19,12 +19,13 @@
 #define MAX_SURPLUS 0.1
 #define LAST_SURPLUS 0.15
 
-/* A piece of a node with MACs takes nearly as long with fewer result channels as with this many. */
+/* If a node has MACs, a piece with fewer result channels takes nearly as long as a piece with this
+ * many result channels. */
 #define MIN_CHANNELS 24
 
-/* Pieces with fewer rows than this that read the same weights take nearly as long as the whole
- * node. A GRU of 256 units and two sequences takes 1.38 ms if cut by batch, and 0.93 ms if cut by
- * direction. From 8 rows on, both cuts take the same time. */
+/* If pieces read the same weights and have fewer rows than this, each piece takes nearly as long as
+ * the whole node. A GRU of 256 units and two sequences takes 1.38 ms if cut by batch, and 0.93 ms
+ * if cut by direction. From 8 rows on, both cuts take the same time. */
 #define MIN_ROWS 8
 
 /* If a value has more readers than this, the dimensions along which the readers are cut are
@@ -179,8 +180,8 @@ find_dim_before (const CleaveNode *node, const CleaveCutDims *dims)
   return -1;
 }
 
-/* Returns the index of the largest constant operand. Returns -1 unless this operand is more than
- * `ratio` times as large as all operands together that are not constant. */
+/* Returns the index of the largest constant operand. Returns -1 unless this operand has more than
+ * `ratio` times the bytes of all operands that are not constant. */
 static gint
 find_large_weights (const CleaveNode *node, double ratio)
 {
@@ -267,9 +268,9 @@ choose_dim_of_weights (const CleaveNode *node, const CleaveCutDims *dims)
   return dim >= 0 ? dim : follow_weights (node, dims);
 }
 
-/* Returns whether some operand has a dimension that corresponds to `dim` of the result. If no
- * operand has one, as with the axis of a Softmax or a ScatterElements, a cut along `dim` is rarely
- * possible. */
+/* Returns whether some operand has a dimension that corresponds to `dim` of the result. Without
+ * such an operand, a cut along `dim` is rarely possible. An example is the axis of a Softmax or a
+ * ScatterElements. */
 static gboolean
 has_source (const CleaveNode *node, guint dim)
 {

@@ -92,8 +92,8 @@ result_bytes (const CleaveNode *node)
   return node->n_results == 0 ? 0 : cleave_tensor_type_n_bytes (&node->results[0].type);
 }
 
-/* Returns dimension H of the node's result 0. Returns -1 if there is none, or if it has fewer than
- * two rows for each thread. */
+/* Returns dimension H of the node's result 0. Returns -1 if the result has no dimension H, or fewer
+ * than two rows for each thread. */
 static gint
 find_rows (const CleaveNode *node, guint n_threads)
 {
@@ -177,8 +177,8 @@ find_ends (const Analysis *a, gint64 small, guint n_threads)
   return ends;
 }
 
-/* Returns the begin of a segment: the last position before `high` that all data passes through and
- * whose result has at most `small` bytes. Returns `after` if there is none. */
+/* Returns the begin of a segment: the position of the last node before `high` that all data passes
+ * through and whose result has at most `small` bytes. Returns `after` if there is no such node. */
 static guint
 find_begin (const Analysis *a, guint high, guint after, gint64 small)
 {
@@ -228,7 +228,8 @@ is_taken (const Analysis *a, const CleaveSegment *segment)
   return FALSE;
 }
 
-/* Adds the segment if strips help it. If not, frees the segment and returns FALSE. */
+/* Adds the segment if strips reduce its memory enough. If not, frees the segment and returns
+ * FALSE. */
 static gboolean
 add_segment (const Analysis *a,
              CleaveSegment *segment,

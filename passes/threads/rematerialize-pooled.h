@@ -5,7 +5,7 @@
 
 /* Computes a large value twice if a global pooling needs it whole and its other readers do not. The
  * pooling gets the value in chunks of channels; few chunks are live at a time. The other readers
- * get it strip by strip. The value is then never whole:
+ * get the value strip by strip. The value is then never whole:
  *
  *             ┌─ GlobalAveragePool ─ s              ┌─ Conv.0 ─ GlobalAveragePool.0 ─┐
  *   a ─ Conv ─┤                      │        a ─┬──┴─ Conv.1 ─ GlobalAveragePool.1 ─┴─ s

@@ -34,8 +34,8 @@ CleaveResult *cleave_forwarder_get (CleaveForwarder *forwarder,
 gboolean cleave_forwarder_reads_back (CleaveForwarder *forwarder,
                                       CleaveResult *value,
                                       const CleaveRange *range);
-/* Returns a value with the same bits as `result`, the result of a Slice or a Split, read as far up
- * as possible. Returns `result` if no value further up has these bits. */
+/* Reads `result`, the result of a Slice or a Split, as far up as possible. Returns a value with the
+ * same bits as `result`. Returns `result` if no value further up has these bits. */
 CleaveResult *cleave_forwarder_forward (CleaveForwarder *forwarder, CleaveResult *result);
 /* Returns whether the last call of cleave_forwarder_get() or cleave_forwarder_forward() added the
  * node of this result. */
