@@ -101,6 +101,12 @@ cleave_bundle_layer_set_in_place (CleaveBundleLayer *layer, guint operand)
 }
 
 void
+cleave_bundle_layer_set_fixed_scales (CleaveBundleLayer *layer)
+{
+  layer->has_fixed_scales = TRUE;
+}
+
+void
 cleave_bundle_layer_set_float_scales (CleaveBundleLayer *layer)
 {
   layer->has_float_scales = TRUE;

@@ -43,7 +43,7 @@ struct _CleaveBundleLayer
   char *sums; /* kernel that adds each row of operand 0 to the sums; NULL: the layer has no sums */
   gint64 sum_columns;
   gsize sum_pixel_bytes;
-  gboolean has_float_scales, has_separate_weights, is_wide;
+  gboolean has_float_scales, has_fixed_scales, has_separate_weights, is_wide;
   gboolean is_folded, is_flat;
   CleaveBundleRecurrent recurrent; /* data of a recurrent layer; `steps` is 0: not recurrent */
   guint in_place;     /* bit i is set if the result may overwrite operand i of those computed at run

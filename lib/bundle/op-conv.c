@@ -286,6 +286,8 @@ cleave_bundle_set_conv_s8 (const CleaveNode *node,
     cleave_bundle_layer_set_kernel (layer, "depthwise-s8", "cleave_depthwise_s8");
   else
     cleave_bundle_layer_set_kernel (layer, "conv-s8", "cleave_conv_s8");
+  if (conv->scale == CLEAVE_BUNDLE_SCALE_FIXED)
+    cleave_bundle_layer_set_fixed_scales (layer);
   if (!g.is_depthwise && g.out >= 4 && !g.is_combined)
     cleave_bundle_layer_set_separate_weights (layer);
   cleave_bundle_layer_set_params (layer, "CleaveConvS8", fields->str);

@@ -65,6 +65,9 @@ void cleave_bundle_layer_set_flat (CleaveBundleLayer *layer);
 /* Makes the bundle define CLEAVE_FLOAT_SCALES, since the scales of this layer are floats, as in
  * ONNX. */
 void cleave_bundle_layer_set_float_scales (CleaveBundleLayer *layer);
+/* Makes the bundle define CLEAVE_FIXED_SCALES, since this layer is a convolution of int8 with scales
+ * in fixed point, as in TensorFlow Lite. */
+void cleave_bundle_layer_set_fixed_scales (CleaveBundleLayer *layer);
 /* Makes the bundle define CLEAVE_SEPARATE_WEIGHTS, since the weights of this layer have the order
  * of kernels/dot-separate-s8.h. */
 void cleave_bundle_layer_set_separate_weights (CleaveBundleLayer *layer);

@@ -155,17 +155,20 @@ append_kernels (const CleaveBundle *bundle, GString *out)
 static void
 append_defines (const CleaveBundle *bundle, GString *out)
 {
-  gboolean has_float_scales = FALSE, has_separate_weights = FALSE;
+  gboolean has_float_scales = FALSE, has_fixed_scales = FALSE, has_separate_weights = FALSE;
 
   for (guint i = 0; i < bundle->model->steps->len; i++)
     {
       const CleaveBundleLayer *layer = cleave_bundle_step (bundle->model, i)->layer;
 
       has_float_scales |= layer->has_float_scales;
+      has_fixed_scales |= layer->has_fixed_scales;
       has_separate_weights |= layer->has_separate_weights;
     }
   if (has_float_scales)
     g_string_append (out, "\n#define CLEAVE_FLOAT_SCALES\n");
+  if (has_fixed_scales)
+    g_string_append (out, "\n#define CLEAVE_FIXED_SCALES\n");
   if (has_separate_weights)
     g_string_append (out, "\n#define CLEAVE_SEPARATE_WEIGHTS\n");
 }

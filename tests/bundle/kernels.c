@@ -99,7 +99,7 @@ compile (const GPtrArray *cases, const char *folder)
   g_autofree char *module = g_build_filename (folder, "cases.so", NULL);
   g_autoptr (GString) command = g_string_new (
       TEST_CC " -std=c99 -pedantic -Wall -Wextra -Wconversion -Werror -O1 -fPIC -shared "
-              "-DCLEAVE_FLOAT_SCALES -ffp-contract=off -fsanitize=undefined "
+              "-DCLEAVE_FLOAT_SCALES -DCLEAVE_FIXED_SCALES -ffp-contract=off -fsanitize=undefined "
               "-fno-sanitize-recover=undefined -I" BUNDLE_KERNELS);
   g_autoptr (GHashTable) files = g_hash_table_new (g_str_hash, g_str_equal);
   gboolean is_wide = FALSE, is_separate = FALSE;

@@ -4,6 +4,14 @@
  * of windows in a ring, and the scaling of sums. Sums are unsigned, since unsigned overflow is
  * defined. */
 
+/* 1 if a layer of the model has scales in fixed point, as in TensorFlow Lite. If it is 0, compilers
+ * leave out the code for these scales. */
+#ifdef CLEAVE_FIXED_SCALES
+#define WINDOW_S8_HAS_FIXED 1
+#else
+#define WINDOW_S8_HAS_FIXED 0
+#endif
+
 /* The windows of all pixels in a row of the result. */
 typedef struct
 {
@@ -114,7 +122,7 @@ window_s8_scale (const CleaveConvS8 *p,
                  int32_t zero)
 {
 #ifdef CLEAVE_FLOAT_SCALES
-  if (shift == INT8_MAX)
+  if (!WINDOW_S8_HAS_FIXED || shift == INT8_MAX)
     {
       const int32_t x = cleave_scale_float ((int32_t) (sum + start), multiplier);
 
@@ -139,7 +147,7 @@ window_s8_store (
 
   y += channel;
 #if !CLEAVE_IS_SMALL
-  if (p->is_doubled)
+  if (WINDOW_S8_HAS_FIXED && p->is_doubled)
     {
       for (const int32_t *const end = scales + 2 * n; scales != end;)
         {
