@@ -112,7 +112,7 @@ find_missing (const CleaveRun *run, uint32_t layer)
   return layer;
 }
 
-static void
+static CLEAVE_APART void
 set_rows (const CleaveRun *run, uint32_t operand, CleaveRows *x)
 {
   const CleaveValue *value = &run->model->values[operand];

@@ -117,7 +117,7 @@ typedef struct
 
 /* Returns the address of the first pixel of an operand that a call reads. `index`: index of the
  * operand in call->x, if it is not constant. `size`: bytes of an element. */
-static inline const unsigned char *
+static CLEAVE_APART const unsigned char *
 cleave_operand (const CleaveCall *call, const CleaveRepeat *operand, int32_t index, int32_t size)
 {
   const int32_t row = operand->rows == 1 ? 0 : call->row;
