@@ -6,85 +6,109 @@
 typedef struct
 {
   const CleaveCall *call;
-  const CleaveConvF32 *p;
-  int32_t row, column; /* row and column in the operand that the first tap reads */
-  int32_t group, n;    /* group of the block; number of its channels, four or one */
-  CleaveTaps rows, columns;
+  CleaveTaps rows; /* rows of the kernel that read data, not padding */
+  int32_t row;     /* row in the operand that row 0 of the kernel reads */
+  int32_t first;   /* element of a row of the operand that the first tap with data reads */
+  int32_t lines;   /* for each row of the kernel: number of lines, which are taps side by side */
+  int32_t count;   /* number of elements of a line */
+  int32_t step;    /* number of elements from the start of a line to the start of the next */
+  int32_t skip;    /* elements of a row of the kernel whose taps are on padding */
+  int32_t n;       /* number of channels of the block, four or one */
+  float sum[4];
 } ConvF32;
 
-/* Adds `count` products to each of the sums of four channels. */
-static void
-conv_f32_add_4 (float *sum, const float *x, const float *w, int32_t count)
+/* Returns the address of the elements that the first tap with data of kernel row k reads. */
+static CLEAVE_APART const float *
+conv_f32_row (const ConvF32 *c, int32_t k)
 {
-  float s0 = sum[0], s1 = sum[1], s2 = sum[2], s3 = sum[3];
+  const CleaveConvF32 *p = c->call->params;
 
-  for (; count > 0; count--)
-    {
-      const float a = *x++;
-
-      s0 = cleave_fma (a, w[0], s0);
-      s1 = cleave_fma (a, w[1], s1);
-      s2 = cleave_fma (a, w[2], s2);
-      s3 = cleave_fma (a, w[3], s3);
-      w += 4;
-    }
-  sum[0] = s0;
-  sum[1] = s1;
-  sum[2] = s2;
-  sum[3] = s3;
+  return (const float *) cleave_row (&c->call->x[0], c->row + k * p->slide.dilation[0]) + c->first;
 }
 
-static void
-conv_f32_add (const ConvF32 *c, float *sum, const float *x, const float *w, int32_t count)
+/* Adds the products of all taps of a window to the sums of a block of channels. `w`: the weight of
+ * the first tap that reads data. */
+static CLEAVE_APART void
+conv_f32_add (ConvF32 *c, const float *w)
 {
-  if (c->n == 4)
-    conv_f32_add_4 (sum, x, w, count);
-  else
-    for (; count > 0; count--)
-      *sum = cleave_fma (*x++, *w++, *sum);
-}
-
-/* Adds the products of all taps of a window to the sums of a block of channels. */
-static void
-conv_f32_add_window (const ConvF32 *c, float *sum, const float *w)
-{
-  const CleaveConvF32 *p = c->p;
-  const CleaveSlide *slide = &p->slide;
-  const CleaveRows *x = &c->call->x[0];
-  const int32_t taps =
-      slide->dilation[1] == 1 && p->groups == 1 ? c->columns.end - c->columns.begin : 1;
+  float s0 = c->sum[0], s1 = c->sum[1], s2 = c->sum[2], s3 = c->sum[3];
 
   for (int32_t k = c->rows.begin; k < c->rows.end; k++)
     {
-      const float *from = (const float *) cleave_row (x, c->row + k * slide->dilation[0]) +
-                          (c->column - x->begin) * p->in * p->groups + c->group * p->in;
+      const float *x = conv_f32_row (c, k);
 
-      for (int32_t tap = c->columns.begin; tap < c->columns.end; tap += taps)
-        conv_f32_add (c, sum, from + tap * slide->dilation[1] * p->in * p->groups,
-                      w + (k * slide->kernel[1] + tap) * p->in * c->n, taps * p->in);
+      for (int32_t lines = c->lines; lines > 0; lines--)
+        {
+          const float *const end = x + c->count;
+
+          if (c->n == 1)
+            while (x != end)
+              s0 = cleave_fma (*x++, *w++, s0);
+          while (x != end)
+            {
+              const float a = *x++;
+
+              s0 = cleave_fma (a, w[0], s0);
+              s1 = cleave_fma (a, w[1], s1);
+              s2 = cleave_fma (a, w[2], s2);
+              s3 = cleave_fma (a, w[3], s3);
+              w += 4;
+            }
+          x += c->step;
+        }
+      w += c->skip * c->n;
     }
+  c->sum[0] = s0;
+  c->sum[1] = s1;
+  c->sum[2] = s2;
+  c->sum[3] = s3;
 }
 
-/* Computes all channels of a pixel of the result. */
-static void
-conv_f32_pixel (ConvF32 *c, float *y)
+/* Sets the windows of the pixel in column `column` of the result. Returns the offset of the first
+ * tap with data in the weights of one channel. */
+static CLEAVE_APART int32_t
+conv_f32_begin (ConvF32 *c, int32_t column)
 {
-  const CleaveConvF32 *p = c->p;
-  const float *w = p->weights, *bias = p->bias;
-  float sum[4];
+  const CleaveConvF32 *p = c->call->params;
+  const CleaveSlide *slide = &p->slide;
+  const int32_t first = column * slide->stride[1] - slide->pad[1], pixel = p->in * p->groups;
+  const CleaveTaps taps = cleave_taps (slide, 1, first);
 
-  for (c->group = 0; c->group < p->groups; c->group++)
-    for (int32_t channel = 0; channel < p->out; channel += c->n)
-      {
-        c->n = p->out - channel >= 4 ? 4 : 1;
-        for (int32_t i = 0; i < c->n; i++)
-          sum[i] = bias == NULL || p->is_bias_last ? 0 : bias[i];
-        conv_f32_add_window (c, sum, w);
-        for (int32_t i = 0; i < c->n; i++)
-          *y++ = bias != NULL && p->is_bias_last ? sum[i] + bias[i] : sum[i];
-        w += p->slide.kernel[0] * p->slide.kernel[1] * p->in * c->n;
-        bias = bias == NULL ? NULL : bias + c->n;
-      }
+  c->lines = taps.end - taps.begin;
+  c->count = p->in;
+  c->step = slide->dilation[1] * pixel - p->in;
+  c->first = (first + taps.begin * slide->dilation[1] - c->call->x[0].begin) * pixel;
+  c->skip = (slide->kernel[1] - c->lines) * p->in;
+  if (slide->dilation[1] == 1 && p->groups == 1)
+    {
+      c->count *= c->lines;
+      c->lines = 1;
+    }
+  return (c->rows.begin * slide->kernel[1] + taps.begin) * p->in;
+}
+
+/* Computes all channels of a pixel of the result. `at`: the result of conv_f32_begin(). */
+static void
+conv_f32_pixel (ConvF32 *c, int32_t at, float *y)
+{
+  const CleaveConvF32 *p = c->call->params;
+  const float *w = p->weights, *bias = p->bias;
+
+  for (int32_t group = 0; group < p->groups; group++)
+    {
+      for (int32_t left = p->out; left > 0; left -= c->n)
+        {
+          c->n = left >= 4 ? 4 : 1;
+          for (int32_t i = 0; i < c->n; i++)
+            c->sum[i] = bias == NULL || p->is_bias_last ? 0 : bias[i];
+          conv_f32_add (c, w + at * c->n);
+          for (int32_t i = 0; i < c->n; i++)
+            *y++ = bias != NULL && p->is_bias_last ? c->sum[i] + bias[i] : c->sum[i];
+          w += p->slide.kernel[0] * p->slide.kernel[1] * p->in * c->n;
+          bias = bias == NULL ? NULL : bias + c->n;
+        }
+      c->first += p->in;
+    }
 }
 
 void
@@ -95,14 +119,12 @@ cleave_conv_f32 (const CleaveCall *call)
   ConvF32 c;
 
   c.call = call;
-  c.p = p;
+  c.sum[1] = c.sum[2] = c.sum[3] = 0; /* a block of one channel does not set them */
   c.row = call->row * p->slide.stride[0] - p->slide.pad[0];
   c.rows = cleave_taps (&p->slide, 0, c.row);
   for (int32_t column = call->begin; column < call->end; column++)
     {
-      c.column = column * p->slide.stride[1] - p->slide.pad[1];
-      c.columns = cleave_taps (&p->slide, 1, c.column);
-      conv_f32_pixel (&c, y);
+      conv_f32_pixel (&c, conv_f32_begin (&c, column), y);
       y += p->out * p->groups;
     }
 }
