@@ -26,7 +26,7 @@ add_input (CleaveGraph *graph, CleaveTensorType type)
   return cleave_graph_add_input (graph, "x", &type, NULL);
 }
 
-/* Makes x → Relu → Neg → Relu → ... */
+/* Makes a chain of `n` nodes that alternates Relu and Neg. */
 static CleaveGraph *
 make_chain (guint n)
 {
@@ -58,7 +58,7 @@ make_ladder (guint n)
   return graph;
 }
 
-/* Makes x → Conv 3x3 → Conv 3x3 → ..., whose strips overlap. */
+/* Makes a chain of `n` convolutions with 3x3 kernels. Its strips overlap. */
 static CleaveGraph *
 make_convs (guint n)
 {

@@ -172,7 +172,7 @@ def census_line(command, limits, folder, case):
 
 def reasons_of(row):
     """Returns a dict from each reason for slow cells to their element types. A slow cell is below half of the core's
-    limit. The key None stands for slow cells without a reason."""
+    limit. The element types of slow cells without a reason have the key None."""
     reasons = {}
     for element, cell_ in row['cells'].items():
         if cell_['flagged']:

@@ -13,7 +13,8 @@ static const NetworkConv stem = { 8, 1, { 3, 3 }, { 2, 2 }, { 1, 1 }, { 0, 0, 1,
 static const NetworkConv depthwise = { 8, 8, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 1, 1, 1, 1 } };
 static const NetworkConv pointwise = { 16, 1, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0, 0, 0 } };
 
-/* Makes the chain input 96x96x3 -> convolution 48x48x8 -> depthwise -> 1x1 with 16 channels. */
+/* Makes a chain of three convolutions. The input is 96x96x3. The first convolution gives 48x48x8,
+ * the second is depthwise, and the third is a 1x1 convolution to 16 channels. */
 static CleaveGraph *
 make_chain (void)
 {

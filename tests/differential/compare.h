@@ -23,8 +23,9 @@ GPtrArray *compare_run (const Trial *trial,
                         GString *what);
 gboolean compare_outputs (const Trial *trial, GPtrArray *got, GPtrArray *expected, GString *what);
 /* Returns (transfer full) the outputs of a model with a tail: a few last nodes with data-dependent
- * shapes. Runs the static part, which is `graph`, and then the dynamic part. Returns NULL as
- * compare_run() does. */
+ * shapes. Runs the static part, which is `graph`, and then the dynamic part. Returns NULL if no
+ * program can be made or if the dynamic part fails. Also returns NULL if the program wrote into its
+ * inputs; then `what` begins with '!'. */
 GPtrArray *compare_run_tail (const Trial *trial,
                              const CleaveGraph *graph,
                              guint n_threads,

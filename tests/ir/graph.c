@@ -11,7 +11,8 @@
 
 static const CleaveTensorType type = { CLEAVE_FLOAT32, { 1, { 4 } } };
 
-/* Makes x → Relu → r, and an Add that reads r twice. The sum and r are outputs. */
+/* Makes a graph whose input x a Relu reads. The result of the Relu is r, and an Add reads r twice.
+ * Outputs are r and the sum. */
 static CleaveGraph *
 make_graph (void)
 {

@@ -7,8 +7,8 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* The graph x 1x4 → Relu a → Relu b → output, with an Assemble `whole` of a half of a and a half of
- * b. */
+/* The graph is a chain of an input x of 1x4, a Relu `a`, a Relu b and an output. An Assemble
+ * `whole` joins a half of `a` and a half of b. */
 static CleaveGraph *graph;
 static CleaveNode *a, *b, *whole;
 

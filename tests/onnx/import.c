@@ -46,8 +46,8 @@ START_TEST (every_truncation_is_an_error)
 }
 END_TEST
 
-/* Replaces the bytes of a message by the bytes of an outer message. The only field of the outer
- * message, with this tag, is the old message. */
+/* Replaces the bytes of a message by an outer message. The outer message has one field, with the
+ * tag `tag`: the old message. */
 static void
 wrap (GByteArray *bytes, guint8 tag)
 {

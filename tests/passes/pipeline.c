@@ -167,7 +167,7 @@ watch (CleavePipelineEvent event, const char *pass, const CleaveGraph *graph, gp
   return w->n != w->end_at;
 }
 
-/* Makes the graph x → Relu → y, with a Neg of x that has no reader. */
+/* Makes a graph whose output y is a Relu of x. A Neg of x has no reader. */
 static CleaveGraph *
 small_graph (void)
 {

@@ -139,8 +139,8 @@ make_hard_swish (Chain *chain)
                           chain->n, chain->n);
 }
 
-/* Returns lines that quantize and dequantize. If a later QuantizeLinear has the same scale, a pass
- * may compute the nodes between on the bytes. */
+/* Returns lines that quantize and dequantize a value. If a later QuantizeLinear has the same scale,
+ * a pass may compute the nodes before that QuantizeLinear on the bytes. */
 static char *
 make_quantized (Chain *chain)
 {

@@ -71,8 +71,8 @@ run_all (const Fixture *f)
   return is_same (own, f->want);
 }
 
-/* Forks a child that calls run_all(), and `depth` further children in the same way, each a child of
- * the one before. Returns whether all outputs are right. */
+/* Forks a child that calls run_all(). If `depth` is not 0, this child forks a child of its own in
+ * the same way, with `depth` - 1. Returns whether all outputs are right. */
 static gboolean
 run_in_child (const Fixture *f, guint depth)
 {

@@ -28,7 +28,7 @@ remove_folder (void)
   g_free (folder);
 }
 
-/* Makes the model x → MatMul → Relu → y, for any number of rows. */
+/* Makes a model whose output y is a Relu of a MatMul of x, for any number of rows of x. */
 static Model *
 rows_new (void)
 {

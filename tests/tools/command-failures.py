@@ -149,7 +149,8 @@ class Failures(CommandTest):
         os.symlink('round', self.path('round'))
         self.bad('cannot write', *split, 'round')
 
-    # After a signal at any time, the file is the old file or the new file. Except after SIGKILL, no other file is left.
+    # After a signal at any time, the output file has its old content or its complete new content. No temporary file is
+    # left, except after SIGKILL.
     def test_signals(self):
         self.skip_with_thread_sanitizer()
         args = ['split', 'large.onnx', *self.SPLIT, '-o', 'o.onnx', '--save-json', 'r.json']

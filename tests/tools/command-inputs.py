@@ -127,8 +127,8 @@ class Inputs(CommandTest):
 class Defaults(CommandTest):
     HOW = ('--node', 'relu', '--dims', 'C', '--num-chunks', '2', '--depth', '9')
 
-    # The model is x → Conv w, b → Mul s + s → Relu → Reshape k → y. Inputs w, b, s and k have default values. Input u is
-    # unused.
+    # The model is a chain from x to y: a Conv by w and b, a Mul by s + s, a Relu, and a Reshape by k. Inputs w, b, s
+    # and k have default values. Input u is unused.
     def setUp(self):
         super().setUp()
         nodes = [node('Conv', ['x', 'w', 'b'], ['c'], 'conv', pads=[1, 1, 1, 1]), node('Add', ['s', 's'], ['t'], 'twice'),

@@ -143,7 +143,8 @@ try_budgets (const CleaveGraph *graph, guint32 seed)
     }
 }
 
-/* Makes x → Conv 3x3 → Relu → Conv 1x1 with 32 channels → Relu → Conv 3x3 → Add x. */
+/* Makes a residual block: a 3x3 convolution of x, a 1x1 convolution to 32 channels and a 3x3
+ * convolution, with Relus between. The output is the sum of the last convolution and x. */
 static inline CleaveGraph *
 make_residual (CleaveLayout layout)
 {

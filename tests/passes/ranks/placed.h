@@ -21,8 +21,8 @@ typedef struct
 {
   CleaveMessagePlace from, to;
   gboolean is_sent, is_expected, is_there;
-  gboolean is_late; /* TRUE: the message is copied when a rank waits for the message; FALSE: when
-                     * the message is sent and the receiver expects the message */
+  gboolean is_late; /* TRUE: the message is copied when a rank waits for the message; FALSE: as soon
+                       as the message is sent and the receiver expects the message */
   guint n_sent, n_received;
 } Letter;
 

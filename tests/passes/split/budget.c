@@ -19,7 +19,8 @@ make_limit (Limit limit, gint64 bytes)
   return constraint;
 }
 
-/* Makes a chain x 1x8xHxW → Conv 3x3 → Relu → Conv 3x3 → … */
+/* Makes a chain of convolutions with 3x3 kernels and Relus. The input has 8 channels, `h` rows and
+ * `w` columns. */
 static CleaveGraph *
 make_chain (guint n, gint64 h, gint64 w)
 {
@@ -246,7 +247,8 @@ START_TEST (progress_is_reported)
 }
 END_TEST
 
-/* For a vetoed split, the report has the values reached. */
+/* If a constraint rejects the requested split, the report has the values that the split would
+ * reach. */
 START_TEST (a_veto_reports_the_value_reached)
 {
   static const char *const names[] = { "max-memory", "max-subgraph-memory", "max-schedule-memory",

@@ -248,7 +248,7 @@ START_TEST (case_25_equal_slices_are_one)
 }
 END_TEST
 
-/* Makes x → conv 3x3 → Relu with h rows. */
+/* Makes a 3x3 convolution of an input with `h` rows, and a Relu of the result. */
 static CleaveGraph *
 conv_relu (gint64 h)
 {

@@ -4,8 +4,8 @@
 
 #include "threaded.h"
 
-/* Makes x → Conv → Relu → Conv. Both convolutions have 3x3 kernels and 32 channels. If
- * `is_residual`, adds x to the result, and a Relu after the sum. */
+/* Makes a convolution of x, a Relu, and a second convolution. Both convolutions have 3x3 kernels
+ * and 32 channels. If `is_residual`, adds x to the result, and a Relu after the sum. */
 static CleaveGraph *
 make_chain (gint64 rows, gboolean is_residual)
 {

@@ -109,9 +109,9 @@ START_TEST (values_needed_whole_are_recomputed_if_cheap)
 }
 END_TEST
 
-/* Makes x → Relu → Transpose → Conv, with most of the work in the convolution. In the unsplit
- * graph, the Relu overwrites its operand and the Transpose is a view. Each of their pieces would be
- * a copy. */
+/* Makes a Relu of x (if `with_relu`), a Transpose and a convolution, which does most of the work.
+ * In the unsplit graph, the Relu overwrites its operand and the Transpose is a view. Each piece of
+ * the Relu or the Transpose would be a copy. */
 static CleaveGraph *
 make_transposed (gboolean with_relu, gint64 n_channels)
 {

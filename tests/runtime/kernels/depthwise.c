@@ -51,8 +51,8 @@ draw_conv (Conv *conv, guint32 seed, gboolean is_volume)
   conv->instance.special = draw (rand, 1, 8) == 1;
 }
 
-/* Draws a convolution as draw_conv() does, but with groups of a few channels. Several groups fit
- * into a vector. */
+/* Draws a convolution with draw_conv(), and changes it to groups of a few channels. Several groups
+ * fit into a vector. */
 static void
 draw_groups (Conv *conv, guint32 seed, gboolean is_volume, gint32 most)
 {
@@ -67,7 +67,8 @@ draw_groups (Conv *conv, guint32 seed, gboolean is_volume, gint32 most)
   o[1].shape.dim[1] = n_in;
 }
 
-/* Draws a convolution as draw_conv() does, and operands of bytes or of 16-bit floats. */
+/* Changes a drawn convolution: its operands become bytes or 16-bit floats, and it may become a
+ * QLinearConv or ConvInteger. */
 static void
 draw_upcast (Conv *conv, guint32 seed)
 {
