@@ -29,8 +29,7 @@ find_oldest_needed (const CleaveBundleFlow *flow, guint p)
 
 /* Enlarges the rings that contain the rows of step `p`, which has just computed a row. If several
  * steps share a ring, the slot of each step has the capacity that the ring needs in a segment that
- * begins at that step. The first step of a shared ring is ahead of the others: it wrote the newest
- * row in the ring. */
+ * begins at that step. The first step that shares a ring wrote the newest row in the ring. */
 static void
 grow_rings (CleaveBundleFlow *flow, guint p)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Helpers for the records of ops (op.h) in the files op-….c: checks of operands that set an error,
- * and functions that print C initializers. Example: cleave_bundle_print_slide() appends ".stride =
- * { 2, 2 }, .kernel = { 3, 3 }, …". */
+/* Helpers for the records of ops (op.h) in the files op-….c. Some functions check operands and set
+ * an error; other functions print C initializers. Example: cleave_bundle_print_slide() appends
+ * ".stride = { 2, 2 }, .kernel = { 3, 3 }, …". */
 
 #include "op.h"
 

@@ -259,8 +259,8 @@ make_plan (const Search *s, State state, guint index)
   return plan;
 }
 
-/* Makes a plan whose segments have one step each; only a step that sums rows is in one segment with
- * the step that reads the sum. Returns the bytes of the plan. */
+/* Makes a plan in which each step is a segment. There is one exception: a step that sums rows, and
+ * the step that reads the sum, are one segment of two steps. Returns the bytes of the plan. */
 static gint64
 search_unsplit (Search *s)
 {

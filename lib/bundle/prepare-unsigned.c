@@ -80,9 +80,9 @@ add_conversion (CleaveGraph *graph, CleaveResult *x, CleaveElement to, GError **
   return node == NULL ? NULL : &node->results[0];
 }
 
-/* Returns the int8 value that equals `value` minus 128, if `value` has the type uint8; adds a
- * conversion if there is no such value yet. Returns `value` if it has another type, and NULL on
- * error. */
+/* If `value` has the type uint8, returns the int8 value that equals `value` minus 128. If the graph
+ * does not have this int8 value yet, adds a conversion. Returns `value` itself if it has another
+ * type, and NULL on error. */
 static CleaveResult *
 find_signed (Rewrite *r, CleaveResult *value, GError **error)
 {

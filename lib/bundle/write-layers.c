@@ -5,8 +5,8 @@
 
 #include "bundle.h"
 
-/* Two tables: `row_maps`, the dimension maps (CleaveDimMap) from a row of a result to the rows of
- * an operand that it needs, and `kernels`, the names of the kernels. */
+/* Two tables. An entry of `row_maps` is a dimension map (CleaveDimMap) from a row of a result to
+ * the rows of an operand that this row needs. An entry of `kernels` is the name of a kernel. */
 typedef struct
 {
   GArray *row_maps;

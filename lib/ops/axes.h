@@ -2,9 +2,9 @@
 #pragma once
 
 /* Shapes, maps and sums of reductions. The axes of a reduction are removed from the shape, or kept
- * with extent 1. A set of axes is a bit mask: bit d stands for dimension d. Reductions, Softmax,
- * norms and moments use this header, and so do their fast kernels, which must add in the same
- * order.
+ * with extent 1. A set of axes is a bit mask: bit d stands for dimension d. The reference kernels
+ * of reductions, Softmax, norms and moments use this header. Their fast kernels also use it, since
+ * they must add in the same order.
  *
  *   ReduceSum of [2, 3, 4] along axes 0b110: keepdims gives [2, 1, 1], without keepdims [2] */
 

@@ -21,8 +21,8 @@ gboolean
 cleave_conv_check_channels (const CleaveShape *w, gint64 group, gint64 channels, GError **error);
 /* Infers the shape of the result, and sets its element type to the element type of X. */
 gboolean cleave_conv_infer (const CleaveCall *call, CleaveTensorType *y, GError **error);
-/* Checks the bias, operand number `bias`, if it is present: it must have the type `element`, and
- * one element for each channel of the result. */
+/* Checks operand number `bias`, if the call has this operand. The bias must have the element type
+ * `element`, and `channels` elements: one for each channel of the result. */
 gboolean cleave_conv_check_bias (
     const CleaveCall *call, guint bias, CleaveElement element, gint64 channels, GError **error);
 /* Sets the maps of an operand. The first dimension of each operand except X maps to the channels of

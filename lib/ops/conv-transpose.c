@@ -274,8 +274,9 @@ cleave_conv_transpose_macs (const CleaveCall *call)
  * indices are equal modulo the strides. A hostile file could have more phases. */
 #define MAX_PHASES 256
 
-/* Returns whether the depthwise kernel can compute the call. Each group must have one channel, and
- * each phase a tap in each dimension: the stride is at most the extent of the kernel. */
+/* Returns whether the depthwise kernel can compute the call. Each group must have one channel. In
+ * each dimension, each phase must have a tap, so the stride must be at most the extent of the
+ * kernel. */
 static gboolean
 is_depthwise (const CleaveCall *call)
 {

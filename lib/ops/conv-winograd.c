@@ -36,8 +36,8 @@ cleave_conv_could_be_winograd (const CleaveCall *call)
 }
 
 /* With at least this many channels and tiles, Winograd's algorithm is faster (measured). With fewer
- * channels or tiles, the transforms, and the reading of 16 factors instead of 9 weights, cost more
- * than the algorithm saves. */
+ * channels or tiles, the algorithm is slower: it must transform the tiles, and read 16 factors
+ * instead of 9 weights. */
 #define MIN_CHANNELS 24
 #define MIN_TILES 12
 

@@ -20,6 +20,7 @@ extern const CleaveOp cleave_op_custom;
 
 /* Appends an output to a list of outputs. `type` is NULL for an absent output. */
 void cleave_custom_add_output (GArray *outputs, const CleaveTensorType *type);
-/* Iterates over a list of outputs. Sets `type` to the type of the output at `at`, and moves `at`,
- * which must be 0 at first, to the next output. Returns FALSE at the end of the list. */
+/* Iterates over a list of outputs. `at` is the position in the list, and must be 0 before the first
+ * call. Sets `type` to the type of the output at this position, and moves `at` to the next output.
+ * Returns FALSE at the end of the list. */
 gboolean cleave_custom_next_output (const GArray *outputs, guint *at, CleaveTensorType *type);

@@ -124,10 +124,10 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Returns the map of the channels of the offsets or of the mask, which have `own` channels for each
- * offset group. The map needs all channels if neither the number of groups nor the number of offset
- * groups is a multiple of the other. In this case, narrow() refuses a chunk with only some groups.
- */
+/* Returns the map of the channels of the offsets, or of the mask. This operand has `own` channels
+ * for each offset group. The map needs all channels if neither the number of groups nor the number
+ * of offset groups is a multiple of the other. In this case, narrow() refuses a chunk with only
+ * some groups. */
 static CleaveDimMap
 map_offset_groups (const CleaveCall *call, gint64 own)
 {

@@ -2,9 +2,10 @@
 #pragma once
 
 /* The twiddle factors of one bin of a Fourier transform: cos and sin of 2 * pi * bin * sample /
- * length. The factors are rotated from one sample to the next, and computed from scratch every
- * CLEAVE_N_TWIDDLES samples, so that errors stay small. The reference kernel (dft.c) and the fast
- * kernel (lib/runtime/kernels/dft.c) use the same factors. */
+ * length. A rotation of the factors for one sample gives the factors for the next sample. Every
+ * CLEAVE_N_TWIDDLES samples, the factors are computed without a rotation, so that errors stay
+ * small. The reference kernel (dft.c) and the fast kernel (lib/runtime/kernels/dft.c) use the same
+ * factors. */
 
 #include <glib.h>
 #include <math.h>

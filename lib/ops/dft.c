@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* DFT and STFT of opset 17. A sum needs all samples of a line, so every dimension can be split
- * except two: the dimension of the transform, and the dimension of the real and imaginary parts.
- * The frames of an STFT can be split like the windows of a pooling.
+/* DFT and STFT of opset 17. Two dimensions cannot be split: the dimension of the transform, since a
+ * sum needs all samples of a line, and the dimension of the real and imaginary parts. The frames of
+ * an STFT can be split like the windows of a pooling.
  *
  * Order of operations: one sample after the other, in double. The twiddle factor is computed from
  * scratch every CLEAVE_N_TWIDDLES samples and rotated in between. The sum is rounded once. */

@@ -3,8 +3,8 @@
 
 /* Parses the equation of an Einsum, such as `bij,bjk->bik`. Each dimension has a label: a letter,
  * or a number for the dimensions of an ellipsis. The record (einsum.c) infers shapes and maps from
- * the parsed equation; the reference kernel parses the equation again in each run, and the fast
- * kernel when a program is made. */
+ * the parsed equation. The reference kernel parses the equation again in each run. The fast kernel
+ * parses it when a program is made. */
 
 #include "../ir/op.h"
 

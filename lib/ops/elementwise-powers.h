@@ -25,9 +25,9 @@ cleave_double_from_bits (guint64 bits)
   return value;
 }
 
-/* Returns log2 of a number >= 0 with 36 correct bits; infinity for NaN. Adds to the exponent a
- * series of the inverse hyperbolic tangent for the mantissa, which is within a factor of sqrt (2)
- * of 1. */
+/* Returns log2 of a number >= 0 with 36 correct bits; infinity for NaN. The result is the sum of
+ * the exponent and of the log2 of the mantissa, a number from sqrt (1/2) to sqrt (2). A series of
+ * the inverse hyperbolic tangent gives the log2 of the mantissa. */
 static inline double
 cleave_double_log2 (double size)
 {
@@ -158,8 +158,9 @@ cleave_f32_turn_near (float a, guint32 quarter)
       ((turns & 2) << 30));
 }
 
-/* Returns sin (a + quarter * pi / 2) for |a| up to CLEAVE_TURN_MOST: computes cleave_f32_turn() and
- * cleave_f32_turn_near(), and selects the one for this |a|. */
+/* Returns sin (a + quarter * pi / 2) for |a| up to CLEAVE_TURN_MOST. Computes both
+ * cleave_f32_turn() and cleave_f32_turn_near(), and selects the result of cleave_f32_turn_near() if
+ * |a| is at most CLEAVE_TURN_NEAR. */
 static inline float
 cleave_f32_turn_any (float a, guint32 quarter)
 {
@@ -191,7 +192,8 @@ cleave_f32_cos (float a)
  * Results are within 0.6 ulp, unless the comment of a function states another error. */
 #define CLEAVE_QUARTER_TURN 1.5707963267948966 /* pi / 2 */
 
-/* Returns atan (t) for t in [0, 1] if `is_rest` is 0, and pi / 2 - atan (t) if it is 1. */
+/* Returns atan (t), if `is_rest` is 0, or pi / 2 - atan (t), if `is_rest` is 1; t must be in [0,
+ * 1]. */
 static inline double
 cleave_double_atan (double t, double is_rest)
 {

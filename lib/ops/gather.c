@@ -156,10 +156,10 @@ copy_blocks (
     while (cleave_lines_next (&lines));
 }
 
-/* The kernel copies all blocks of an index as one strided view on two conditions. Blocks are
- * shorter than SHORT_BLOCK bytes, and each index has at least MANY_BLOCKS times as many blocks as
- * there are indices. Example: the first elements of 65,536 pairs take 30 us as one view, and 560 us
- * block by block. */
+/* The kernel copies all blocks of an index as one strided view on two conditions. First, a block is
+ * shorter than SHORT_BLOCK bytes. Second, the number of blocks of an index is at least MANY_BLOCKS
+ * times the number of indices. Example: the first elements of 65,536 pairs take 30 us as one view,
+ * and 560 us block by block. */
 #define SHORT_BLOCK 64
 #define MANY_BLOCKS 16
 

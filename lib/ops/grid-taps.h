@@ -37,8 +37,8 @@ cleave_grid_reflect (double at, double low, double high)
 }
 
 /* Returns the position in n elements for a coordinate `at` from -1 to 1. If the position is outside
- * of X, the padding mode decides the result: the nearest position in X (border), a mirrored
- * position in X (reflection), or a position outside of X (zeros). */
+ * of X, the result depends on the padding mode. The mode border gives the nearest position in X,
+ * and reflection a mirrored position in X. The mode zeros gives a position outside of X. */
 static inline double
 cleave_grid_find_position (const CleaveGridSampleAttrs *a, double at, gint64 n)
 {

@@ -236,7 +236,7 @@ const CleaveOp cleave_op_layer_normalization = {
 
 /* The code below defines the op MeanVarianceNormalization. */
 
-/* The number that ONNX adds to the standard deviation, so that no division is by 0. */
+/* ONNX adds this number to the standard deviation, so that no divisor is 0. */
 #define MVN_EPSILON 1e-9
 
 static const CleaveAttr mvn_attrs[] = {

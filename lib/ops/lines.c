@@ -211,8 +211,8 @@ cleave_line_write (const CleaveView *view,
 
 /* The functions below iterate over lines. */
 
-/* Returns whether dimensions d and d + 1 continue each other in all views, so that they can be
- * merged. */
+/* Returns whether dimensions d and d + 1 can be merged: in all views, the stride of dimension d
+ * equals the stride of dimension d + 1 times its extent. */
 static gboolean
 can_join (const CleaveLines *lines, guint d)
 {
@@ -231,7 +231,7 @@ move_dim (CleaveLines *lines, guint d, guint to)
     lines->stride[k][to] = lines->stride[k][d];
 }
 
-/* Drops dimensions of extent 1, and merges dimensions that continue each other in all views. */
+/* Drops dimensions of extent 1, and merges neighboring dimensions for which can_join() is TRUE. */
 static void
 join_dims (CleaveLines *lines)
 {

@@ -59,9 +59,9 @@ scale (const double *x, const double *factors, gint64 step, gint64 n, double *y)
       y[i] = x[i] * factors[i];
 }
 
-/* Writes the results of a line of n elements. Divides each element by a norm if elements are
- * float64, and multiplies each element by a factor if they are not. Element i has the norm or
- * factor by[i * by_step]; `by_step` is 1, or 0 if all elements have the same norm or factor. */
+/* Writes the results of a line of n elements. Divides float64 elements by a norm, and multiplies
+ * elements of all other types by a factor. Element i has the norm or factor by[i * by_step];
+ * `by_step` is 1, or 0 if all elements have the same norm or factor. */
 static void
 write_line (const CleaveView *const *views,
             const gint64 *offset,

@@ -30,8 +30,8 @@ guint cleave_matmul_own_dim (const CleaveMatmulDims *dims, CleaveMatmulSide side
 gint64 cleave_matmul_length (const CleaveShape *a);
 gboolean
 cleave_matmul_infer (const CleaveShape *a, const CleaveShape *b, CleaveShape *y, GError **error);
-/* Sets the maps of a stack of matrices: A or B, as `side` says, or a value that is broadcast to A
- * or B, such as its zero points. */
+/* Sets the maps of a stack of matrices. The stack is A or B, as `side` says, or a value that is
+ * broadcast to this operand, such as the zero points of A. */
 void cleave_matmul_maps (const CleaveMatmulDims *dims,
                          CleaveMatmulSide side,
                          const CleaveShape *stack,
@@ -41,8 +41,8 @@ void cleave_matmul_maps (const CleaveMatmulDims *dims,
 void cleave_matmul_maps_pair (const CleaveCall *call, guint operand, CleaveDimMap *map);
 /* Returns the multiply-adds of a product whose operand 0 is A. */
 gint64 cleave_matmul_macs (const CleaveCall *call);
-/* Sets stride[d] for each dimension d of the result: the distance, in elements, of two elements of
- * a stack of matrices that are neighbors along d. Returns the distance of neighbors along K. */
+/* Sets stride[d] for each dimension d of the result: the step along d in a stack of matrices, in
+ * elements of the stack. Returns the step along K, in elements. */
 gint64 cleave_matmul_strides (const CleaveMatmulDims *dims,
                               CleaveMatmulSide side,
                               const CleaveView *stack,

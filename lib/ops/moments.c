@@ -6,8 +6,9 @@
 
 #include "elementwise-math.h"
 
-/* A sum of floats, computed block by block: float32 lanes of the current block, double lanes of all
- * earlier blocks, and the number of elements in the current block. */
+/* A sum of floats, which is computed block by block. It consists of the float32 lanes of the
+ * current block, the double lanes of all earlier blocks, and the number of elements in the current
+ * block. */
 typedef struct
 {
   float part[CLEAVE_N_LANES];

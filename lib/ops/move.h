@@ -87,8 +87,8 @@ cleave_move_first_along (const CleaveView *view, const CleaveShape *shape, guint
 }
 
 /* Copies one element of x to y for each index. Without `scatters`, the index is the position along
- * the axis of x (gather). With `scatters`, it is the position along the axis of y; if several
- * elements have the same index, y keeps the last one in row-major order. */
+ * the axis of x (gather). With `scatters`, the index is the position along the axis of y. If
+ * several elements have the same index, y keeps the last of these elements in row-major order. */
 void cleave_move_picked (const CleaveView *y,
                          const CleaveView *x,
                          const CleaveView *indices,

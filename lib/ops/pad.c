@@ -97,8 +97,8 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Returns the index, from 0 to n - 1, of the operand's element that is repeated at index i, which
- * may be outside of 0 … n - 1. */
+/* Returns the index, from 0 to n - 1, of the element of the operand that a Pad copies to position
+ * i. The position is relative to element 0 of the operand, so i may be negative, or n or more. */
 static gint64
 find_element (CleavePadMode mode, gint64 i, gint64 n)
 {
@@ -136,8 +136,8 @@ rows_of (const CleaveView *y, const CleaveRange *part, guint d, gint64 begin, gi
   return cleave_view_slice (y, &rows);
 }
 
-/* Fills the rows `rows` of dimension d of y, which lie outside of `part`: with the constant, or
- * with copies of rows of `part`, by the mode. */
+/* Fills the rows `rows` of dimension d of y; these rows lie outside of `part`. The mode decides
+ * whether the function fills them with the constant or with copies of rows of `part`. */
 static void
 pad_rows (const CleavePadAttrs *a,
           const CleaveView *y,

@@ -18,8 +18,8 @@ typedef struct
   gint64 p;
 } Job;
 
-/* The elements of x that a tap reads for the results [begin, end) of a line: from element `offset`
- * of x on, with steps of `step`, both in elements. */
+/* The elements of x that a tap reads for the results [begin, end) of a line: element `offset` of x,
+ * and further elements that are `step` elements apart. */
 typedef struct
 {
   gint64 offset, step, begin, end;

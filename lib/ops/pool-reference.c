@@ -89,8 +89,9 @@ each_window (const CleaveCall *call,
 
 /* The functions below compute a MaxPool. */
 
-/* Returns the index of the tap's element in the whole value of which X is a part: in row-major
- * order or, if storage_order is 1, with the first spatial dimension changing fastest. */
+/* Returns the index of the tap's element in the whole value of which X is a part. If storage_order
+ * is 0, the index counts elements in row-major order. If storage_order is 1, the first spatial
+ * dimension changes fastest. */
 static gint64
 flat_index (const Window *w, const gint64 *at)
 {

@@ -3,9 +3,9 @@
 /* The records of MaxPool, AveragePool and LpPool, in 1 to 6 spatial dimensions. pool-reference.c
  * and pool-lp.c have their reference kernels, with the order of operations.
  *
- * The indices of a MaxPool count the elements of its whole operand. A piece has attributes with the
- * position of its operand in the whole operand, so that its indices equal the indices of the whole
- * node. */
+ * The indices of a MaxPool count the elements of its whole operand. The attributes `whole` and
+ * `begin` of a piece give the position of the piece's operand in the whole operand. So the indices
+ * of a piece equal the indices of the whole node. */
 
 #include "pool.h"
 #include "build.h"

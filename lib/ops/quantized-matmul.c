@@ -41,9 +41,9 @@ dims_of (const CleaveCall *call, const Places *p)
   return cleave_matmul_dims (&call->operands[A].shape, &call->operands[p->b].shape);
 }
 
-/* Returns the matrix, A or B, to which a scale or zero point belongs: the operand has an element
- * for each row of A or for each column of B. The scale and the zero point of y have an element for
- * each row, like the scale and the zero point of A. */
+/* Returns the side of a scale or zero point: A if the operand may have an element for each row of
+ * A, and B if the operand may have an element for each column of B. The scale and the zero point of
+ * y have an element for each row, like the scale and the zero point of A. */
 static CleaveMatmulSide
 side_of (const Places *p, guint operand)
 {

@@ -36,7 +36,8 @@
   X (reduce_log_sum_exp, "ReduceLogSumExp", SHIFTED, 0, exponential (block, x - m), add, log (s) + m)
 /* clang-format on */
 
-/* The elements that are reduced to one element of the result, which a kernel reads line by line. */
+/* The elements that a kernel reduces to one element of the result. The kernel reads these elements
+ * line by line. */
 typedef struct
 {
   const CleaveView *x;

@@ -3,11 +3,11 @@
 /* Reshape, Flatten, Squeeze and Unsqueeze: the same elements in the same row-major order, with
  * other dimensions.
  *
- * A group is a shortest run of dimensions that have the same product of extents in the operand and
- * in the result, not counting extents of 1. [N, C, H, W] → [N, C·H·W] has two groups: N to N, and
- * C, H, W to C·H·W. The outermost dimension of a group can be cut at multiples of whole rows of the
- * operand: in this example, at multiples of H·W. A piece reads all other dimensions of the group
- * whole.
+ * A group is a shortest run of dimensions of the operand and a run of dimensions of the result with
+ * the same product of extents. Dimensions of extent 1 do not count. [N, C, H, W] → [N, C·H·W] has
+ * two groups: N to N, and C, H, W to C·H·W. The outermost dimension of a group can be cut at
+ * multiples of whole rows of the operand: in this example, at multiples of H·W. A piece reads all
+ * other dimensions of the group whole.
  *
  * Over 400 lines: four ops that share the groups. */
 
@@ -47,9 +47,10 @@ take (Side *side, const CleaveShape *shape)
   return TRUE;
 }
 
-/* Returns the map of the outermost dimension of a group, from the result y to the operand x. If the
- * rows of x or of y consist of whole rows of the other value, each row of y needs only the rows of
- * x that have its elements. If not, each row of y needs all rows of x. */
+/* Returns the map of the outermost dimension of a group, from the result y to the operand x. A row
+ * has the elements with one index of this dimension. If a row of x or of y consists of whole rows
+ * of the other value, a row of y needs only the rows of x with its elements. If not, a row of y
+ * needs all rows of x. */
 static CleaveDimMap
 map_outermost (const Side *x, const Side *y, gint64 extent)
 {

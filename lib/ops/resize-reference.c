@@ -74,8 +74,8 @@ interpolate_last (const Row *row, gint64 from, double *sum)
 }
 
 /* Interpolates along dimension d and all dimensions after it, from offset `from` of x on, and
- * writes row->n elements to `sum`. Calls itself for each tap along d, to interpolate along the
- * dimensions after d; then adds these results, each times its weight. */
+ * writes row->n elements to `sum`. For each tap along d, calls itself to interpolate along the
+ * dimensions after d. Then adds the results of these calls, each times the weight of its tap. */
 static void
 interpolate_from (const Row *row, guint d, gint64 from, double *sum)
 {

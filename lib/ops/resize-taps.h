@@ -17,8 +17,8 @@ typedef struct
 {
   const CleaveResizeAttrs *attrs;
   gint64 from, to;         /* extents of the operand (`from`) and of the result (`to`) */
-  gint64 all_from, all_to; /* extents of the operand and of the result of the whole node; unlike
-                            * `from` and `to`, the same for all pieces */
+  gint64 all_from, all_to; /* extents of the operand and of the result of the whole node; `from` and
+                            * `to` are the extents of the piece */
   gint64 begin;            /* index of the first element of the operand in the whole operand */
   double scale;
   gint64 factor;     /* the scale if it is an integer, else 0 */

@@ -166,8 +166,8 @@ axis_of_call (const CleaveCall *call, guint d)
                              call->results[0].shape.dim[d]);
 }
 
-/* Returns whether element i of the result is a copy of element i / factor of the operand for every
- * i, also at both ends. */
+/* Returns whether, for every i, element i of the result is a copy of element i / factor of the
+ * operand. */
 static gboolean
 repeats (const CleaveResizeAxis *axis)
 {
@@ -182,7 +182,7 @@ repeats (const CleaveResizeAxis *axis)
 }
 
 /* Returns whether a dimension can be cut. If the factor is no integer and the mode is not nearest,
- * the exporter writes a piece as matrix products with weights, which need floats. */
+ * the elements must be floats: the exporter writes a piece as products with matrices of weights. */
 static gboolean
 can_be_cut (const CleaveCall *call, const CleaveResizeAxis *axis)
 {

@@ -199,9 +199,8 @@ compute_elements (const CleaveCall *call, const CleaveView *operands, const Clea
     join_elements (y, updates, indices, (guint) a->axis, a->reduction);
 }
 
-/* Returns the first opset that has the reduction of the node: opset 18 for max and min, 0 for the
- * reductions that every opset has.
- */
+/* Returns 18 if the reduction is max or min, which opset 18 is the first to have. Returns 0 for the
+ * other reductions, which every opset has. */
 static guint
 since (const CleaveCall *call)
 {

@@ -94,8 +94,9 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_offset ((guint) a->axis, begin_of (a, call->result));
 }
 
-/* Sets the map from result 0 to another result. If a node computes a range of result 0, it computes
- * the same range of the other results, except along the axis, which is computed whole. */
+/* Sets the map from result 0 to another result. If a piece computes a range of result 0, it
+ * computes the same range of the other results, except along the axis. Along the axis, the piece
+ * computes each result whole. */
 static void
 result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
 {

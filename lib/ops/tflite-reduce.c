@@ -49,8 +49,8 @@ maps_sum (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[d] = is_axis (call->attrs, d) ? cleave_dim_map_whole (x->dim[d]) : cleave_dim_map_same (d);
 }
 
-/* Returns the sum of x - x_zero over the elements of a block, whose first element is at offset
- * `from`. */
+/* Returns the sum of x - x_zero over the elements of a block with the shape `block`. The first
+ * element of the block is at offset `from` of x, in elements. */
 static guint32
 add_up (const CleaveView *x, const CleaveShape *block, gint64 from, gint64 x_zero)
 {

@@ -58,9 +58,8 @@ cleave_tflite_rescale (const CleaveTfliteRescaleAttrs *a, gint32 value)
 /* Fails unless `value`, the attribute with the name `name`, is in the range [least, most]. */
 gboolean
 cleave_tflite_check (const char *name, gint64 value, gint64 least, gint64 most, GError **error);
-/* The functions cleave_tflite_check_…() return FALSE, and set the error, unless their attributes
- * are legal: a zero point (zero), the bounds of a result (bounds), a multiplier and its shift
- * (factor). */
+/* The next three functions return FALSE, and set the error, if attributes are not legal. They check
+ * a zero point, the bounds of a result, and a multiplier with its shift. */
 gboolean
 cleave_tflite_check_zero (const char *name, CleaveElement element, gint64 value, GError **error);
 gboolean cleave_tflite_check_bounds (CleaveElement element, gint64 min, gint64 max, GError **error);

@@ -49,8 +49,8 @@ cleave_window_check_lists (const CleaveInts *strides,
 }
 
 /* Sets `count` to the number of windows along spatial dimension `i`. With ceil_mode, the last
- * window may extend beyond the padding, but it must begin before the end of the data, as in PyTorch
- * and ONNX Runtime. */
+ * window may extend beyond the padding. As in PyTorch and ONNX Runtime, the last window must begin
+ * before the end of the data. */
 gboolean
 cleave_window_count (
     const CleaveWindow *w, guint i, gboolean ceil_mode, gint64 *count, GError **error)

@@ -34,8 +34,8 @@ cleave_window_map (const CleaveWindow *window, guint from)
                                 cleave_window_reach (window));
 }
 
-/* Sets the maps of an image that is pooled: batch and channels need the same spans as in the
- * result, and each spatial dimension needs a window. */
+/* Sets the maps of an image that is pooled. For batch and channels, a piece reads the span that it
+ * computes. For each spatial dimension, it reads the windows of this span. */
 static inline void
 cleave_window_maps (const CleaveDims *dims, const CleaveWindow *windows, CleaveDimMap *map)
 {
@@ -45,8 +45,9 @@ cleave_window_maps (const CleaveDims *dims, const CleaveWindow *windows, CleaveD
     map[dims->h + i] = cleave_window_map (&windows[i], dims->h + i);
 }
 
-/* Sets `offset` to the distance, in elements, from element [n, c, 0, …] of the operand to a tap of
- * the window of the result element at `out`. Returns FALSE if the tap is in the padding. */
+/* Finds the element of the operand that tap `tap` reads for the result element at `out`, an index
+ * in the spatial dimensions. Sets `offset` to the offset of this element, in elements, from spatial
+ * index 0 of the operand. Returns FALSE if the tap is in the padding. */
 static inline gboolean
 cleave_window_tap (const CleaveWindow *windows,
                    guint n,

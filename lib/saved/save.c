@@ -48,8 +48,8 @@ saving_init (Saving *s)
   s->blocks = g_ptr_array_new_with_free_func ((GDestroyNotify) g_bytes_unref);
 }
 
-/* Adds a data block and takes ownership of `block`. Returns the offset of the block in all data
- * blocks, in bytes. */
+/* Adds a data block and takes ownership of `block`. Returns the offset of the block from the begin
+ * of the data blocks, in bytes. */
 static guint64
 add_block (Saving *s, GBytes *block)
 {

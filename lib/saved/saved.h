@@ -60,8 +60,8 @@ char *cleave_saved_dup_library (void);
  * NULL on error. */
 GVariant *cleave_source_new (const char *path, GError **error);
 /* Checks that the model's files are unchanged. If `model` is NULL, ignores files that no longer
- * exist. If `model` is not NULL, it is the current path of the first file; all files must exist,
- * and all other files must be in the folder of `model`. */
+ * exist. If `model` is not NULL, `model` is the current path of the first file. All files must then
+ * exist, and the other files must be in the folder of the first file. */
 gboolean cleave_sources_check (GVariant *sources, const char *model, GError **error);
 
 /* save.c: sorts the inputs of a graph in the order of `names`. Returns FALSE if the graph's inputs

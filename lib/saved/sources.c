@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Records the files from which a model was read, and checks that they are unchanged when its saved
- * program is loaded. */
+/* Records the files of a model in its saved program. When the saved program is loaded, checks that
+ * these files are unchanged. */
 
 #include "saved.h"
 
@@ -83,8 +83,9 @@ get_age (const Stamp *stamp)
 
 /* Opens a file, and sets `stamp` to the size and the time of last change of the file. Returns a
  * file descriptor, or -1 on error. If the file changed less than RECENT ago, first waits until
- * RECENT has passed; does not wait for a time in the future. Without the wait, cleave_source_new()
- * would store no time, and a second save could write other bytes than the first save. */
+ * RECENT has passed. If the time of last change is in the future, does not wait. Without the wait,
+ * cleave_source_new() would store no time, and a second save could write other bytes than the first
+ * save. */
 static int
 open_settled (const char *path, Stamp *stamp, GError **error)
 {

@@ -23,9 +23,9 @@ CleaveCompiled *
 cleave_compiled_new (CleaveGraph *graph, const CleaveProgramOptions *options, GError **error);
 void cleave_compiled_free (gpointer compiled);
 
-/* Runs the program. If `is_padded`, the inputs are smaller than the inputs of the program. Copies
- * each input into the first elements of a larger tensor, and each result back from the first
- * elements of a larger output. */
+/* Runs the program. If `is_padded`, the inputs are smaller than the inputs of the program. The
+ * function then copies each input into the first elements of a larger tensor. After the run, it
+ * copies the first elements of each larger output to a result. */
 gboolean cleave_compiled_run (CleaveCompiled *compiled,
                               CleaveTensor *const *inputs,
                               GPtrArray *outputs,

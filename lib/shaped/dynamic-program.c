@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Runs the dynamic part of a model many times, with compiled programs for its chains of expensive
- * nodes. A chain whose operands have new shapes runs on a program for larger shapes, if the inputs
- * of the program have at most twice the elements.
+ * nodes. If the operands of a chain have new shapes, a program for larger shapes may run the chain.
+ * The inputs of this program may have at most twice the elements of the operands.
  *
  *     run    rows that a Compress keeps    program of the MatMuls that read the rows
  *     1      200                           compiled for 200

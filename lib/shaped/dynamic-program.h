@@ -2,7 +2,7 @@
 #pragma once
 
 /* Programs for the dynamic part of one model. The model is loaded once for each combination of
- * input shapes. shaped.c runs the static part with another program, and then calls
+ * input shapes. shaped.c first runs the program of the static part, and then calls
  * cleave_dynamic_program_run_part() on the results. */
 
 #include <cleave/cleave-shaped.h>

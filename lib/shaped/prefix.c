@@ -108,8 +108,8 @@ calls_fit (const CleaveCall *part, const CleaveCall *whole)
   return fits;
 }
 
-/* Returns whether the nodes that compute the operands of `part` are partners of the nodes that
- * compute the same operands of `whole`. */
+/* Returns whether, for each operand, the node that computes it for `part` and the node that
+ * computes it for `whole` are partners. */
 static gboolean
 operands_fit (const CleaveNode *part, const CleaveNode *whole, GHashTable *partners)
 {
@@ -142,8 +142,8 @@ nodes_fit (const CleaveNode *part, const CleaveNode *whole, GHashTable *partners
 }
 
 /* Returns a table that maps each node of `part` to its partner in `whole`. Returns NULL if the
- * graphs have different numbers of nodes, or if a node differs from its partner in op or in numbers
- * of operands or results. */
+ * graphs have different numbers of nodes. Returns NULL if a node and its partner have different
+ * ops, or different numbers of operands or results. */
 static GHashTable *
 pair_nodes (const CleaveGraph *part, const CleaveGraph *whole)
 {

@@ -10,6 +10,7 @@
 
 /* Returns whether each value of `part` equals the first elements, in every dimension, of its
  * counterpart in `whole`. If so, a program of `whole` computes the outputs of `part` with the same
- * bits, from inputs with any padding at their ends. If not, appends the reason to `why`, unless
- * `why` is NULL. The time is linear in the number of nodes and in the bytes of the constants. */
+ * bits, if each input of `part` is followed by padding of any value. If not, appends the reason to
+ * `why`, unless `why` is NULL. The time is linear in the number of nodes and in the bytes of the
+ * constants. */
 gboolean cleave_graph_is_prefix (const CleaveGraph *part, const CleaveGraph *whole, GString *why);

@@ -47,8 +47,8 @@ is_too_large (const CleavePrograms *programs)
          count_bytes (programs->all) > programs->max_bytes;
 }
 
-/* Returns the index of the front of the list, where the program that was used last is: 0, or 1 if
- * `keeps_first` fixes the program at index 0. */
+/* Returns the index of the program that was used last. This index is 0, or 1 if `keeps_first` fixes
+ * another program at index 0. */
 static guint
 get_front (const CleavePrograms *programs)
 {

@@ -83,8 +83,8 @@ get_largest (const CleaveShapedProgram *self)
   return self->programs.all->pdata[0];
 }
 
-/* Compiles a graph and takes ownership of it. If the list of programs frees another program to stay
- * within its limits, removes the shapes of that program from `sizes`. */
+/* Compiles a graph and takes ownership of it. The list of programs may free another program to stay
+ * within its limits. If so, removes the shapes of the freed program from `sizes`. */
 static CleaveCompiled *
 compile (CleaveShapedProgram *self, CleaveGraph *graph, GError **error)
 {

@@ -29,8 +29,9 @@ gboolean cleave_types_check (const GArray *types,
  *   largest 100, extent 30: 100 → 50 → 25 is below 30, so the extent becomes 50 */
 GArray *cleave_types_round_up (const GArray *types, const GArray *largest);
 
-/* Loads the model at `path` with the options, but gives the inputs of `graph` the shapes in
- * `types`. */
+/* Loads the model at `path` with `options`, but with other shapes of the inputs: input i of
+ * `graph`, an earlier graph of the same model, gets the shape in types[i]. Returns NULL on error.
+ */
 CleaveGraph *cleave_types_load (const char *path,
                                 const CleaveOnnxOptions *options,
                                 const GArray *types,

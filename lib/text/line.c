@@ -154,8 +154,8 @@ read_types (CleaveReader *reader, CleaveTextLine *line, GError **error)
   return TRUE;
 }
 
-/* Returns the first occurrence of `end` in the string `at`, or the end of the string if `end` does
- * not occur. Skips a quoted part at the begin of the string. */
+/* Returns the address of the first occurrence of `end` in the string `at`. If `end` does not occur,
+ * returns the address of the end of the string. Skips a quoted part at the begin of the string. */
 static const char *
 find_end (const char *at, const char *end)
 {

@@ -7,8 +7,8 @@
  * conv`. The reader of graphs (read.c) calls cleave_text_line_read() for each node and makes the
  * node from the CleaveTextLine. The functions of reader.h read the words of the line. */
 
-/* The parsed line of one node. Error messages use the pointers `*_at`: these pointers point into
- * the text, to the op, the types and the name of the node. */
+/* The parsed line of one node. The pointers `*_at` point to the op, the types and the name of the
+ * node in the text, for error messages. */
 typedef struct
 {
   const char *begin, *op_at, *types_at, *name_at;

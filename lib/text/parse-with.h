@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Reads the graph of a saved program. The text of such a graph has no values of constants: load.c
- * of lib/saved passes them as tensors, whose bytes lie in the mapped file. */
+/* Reads the graph of a saved program. The text of such a graph does not contain the values of
+ * constants. lib/saved/load.c passes the constants as tensors, and their bytes lie in the mapped
+ * file. */
 
 #include <cleave/cleave-graph.h>
 

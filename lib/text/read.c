@@ -20,8 +20,8 @@
  * A Constant has value=, seed= or file= with offset= in place of attributes. A name is in quotes if
  * it contains a character that has a meaning in this grammar. */
 
-/* The values of a graph's constants may take at most this many bytes, since a short text with
- * `seed=` could ask for any number. Values in a file beside the text do not count. */
+/* The values of a graph's constants may take at most this many bytes. Without a limit, a short text
+ * with `seed=` could ask for any number of bytes. Values in a file beside the text do not count. */
 #define MAX_BYTES (G_GINT64_CONSTANT (4) << 30)
 
 typedef struct
