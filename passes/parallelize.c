@@ -74,7 +74,7 @@ check (GHashTable *texts, GError **error)
  * element-wise nodes do not take quadratic time. */
 #define MAX_WALK 64
 
-/* Returns the node whose layout tells the dimension of the channels. An element-wise node has no
+/* Returns the node whose layout gives the dimension of the channels. An element-wise node has no
  * layout, so the function walks up to the node that computes its operand. */
 static const CleaveNode *
 find_model (const CleaveNode *node)

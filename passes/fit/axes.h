@@ -29,7 +29,7 @@ typedef guint CleaveFitCut;
 void cleave_fit_axes_init (CleaveFitSteps *steps);
 
 /* Returns the dimension of result 0 of a node that a cut divides. Returns -1 if there is no such
- * dimension, if it has only one element, or if the node cannot be split. */
+ * dimension, if the dimension has only one element, or if the node cannot be split. */
 gint cleave_fit_axes_find_dim (const CleaveFitSteps *steps, guint node, CleaveFitCut cut);
 /* Fills `cuts` (CLEAVE_MAX_RANK entries) with the possible cuts of result 0 of a node, and returns
  * their number. Cuts along an axis with a halo come first, from the outermost dimension inwards.

@@ -115,7 +115,7 @@ compare_bytes (gconstpointer a, gconstpointer b)
 }
 
 /* Returns the cheapest plan with an arena of at most `max_bytes`. Returns NULL if there is none.
- * Among the plans that take the least time, returns the one with the smallest arena. Places the
+ * Among the plans that take the least time, returns the plan with the smallest arena. Places the
  * buffers of each plan that may fit and takes no more time than the result. */
 static const CleaveFitMeasurement *
 find_cheapest (Frontier *frontier, gint64 max_bytes)

@@ -83,9 +83,9 @@ CleaveFitMeasurement *cleave_fit_measurement_new_without (const CleaveGraph *gra
 /* Returns whether a graph has the nodes of the segments `parts`, and the end nodes of each segment
  * can be cut along the segment's dimensions. If not, sets the error. */
 gboolean cleave_fit_parts_check (const GPtrArray *parts, CleaveGraph *graph, GError **error);
-/* Splits the graph into `parts`, whose nodes must be in the order of the graph's list of nodes.
- * Adds the pieces to `report` unless `report` is NULL. If the graph lacks nodes of a part, returns
- * FALSE and sets the error. The graph is then unchanged. */
+/* Splits the segments `parts` of the graph. The nodes of the segments must be in the order of the
+ * graph's list of nodes. Adds the pieces to `report` unless `report` is NULL. If the graph lacks
+ * nodes of a segment, returns FALSE and sets the error. The graph is then unchanged. */
 gboolean cleave_fit_parts_apply (const GPtrArray *parts,
                                  CleaveGraph *graph,
                                  CleaveSplitReport *report,

@@ -12,8 +12,8 @@
 
 CLEAVE_DEFINE_VALUE (CleaveFitOptions, fit_options)
 
-/* Returns the public form of a part. The result points into the part, so it is valid only while the
- * part exists. */
+/* Returns the public form of a segment of a plan (`part`). The result points into `part`, so the
+ * result is valid only while `part` exists. */
 static CleaveFitSegment
 describe (const CleaveFitPart *part)
 {
@@ -101,7 +101,7 @@ copy_for (const CleaveFitPlan *plan, const CleaveGraph *graph)
   return copy;
 }
 
-/* Returns whether a plan still has a part if the parts with TRUE in `whole` are left out. */
+/* Returns whether a plan still has a segment if the segments with TRUE in `whole` are left out. */
 static gboolean
 has_part (const CleaveFitPlan *plan, const gboolean *whole)
 {

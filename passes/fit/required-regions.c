@@ -110,8 +110,8 @@ begin_at (CleaveFitState *state, guint index)
   return state->walk->n_columns == 1 || begin_tile (state, index, required);
 }
 
-/* Copies the dimensions in use of a range. A search copies some million ranges, so this function
- * does not copy the other dimensions. */
+/* Copies the used dimensions of a range. A search copies some million ranges, so this function does
+ * not copy the unused dimensions. */
 
 static void
 copy_range (const CleaveRange *from, CleaveRange *to)
@@ -147,8 +147,8 @@ begin_required (CleaveFitState *state, guint value)
   return TRUE;
 }
 
-/* Extends the required region of a value, which is set already, by the ranges that another node
- * reads. */
+/* Extends the required region of a value by the ranges that another node reads. The region must be
+ * set already. */
 static void
 extend_required (CleaveFitState *state, guint value, const CleaveRange range[CLEAVE_FIT_N_SAMPLES])
 {

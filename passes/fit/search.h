@@ -45,9 +45,9 @@ typedef struct
 } CleaveFitVariant;
 
 /* Estimates the least memory of a variant with strips alone. Leaves out segments of at least
- * `max_bytes` bytes, so an estimate of `max_bytes` or more may be too high. 0: no limit. The graph,
- * the rewrite and the steps of the variant must be set. Returns FALSE and sets the error if the
- * search was cancelled. */
+ * `max_bytes` bytes, so an estimate of `max_bytes` or more may be too high. `max_bytes` 0: no
+ * limit. The graph, the rewrite and the steps of the variant must be set. Returns FALSE and sets
+ * the error if the search was cancelled. */
 gboolean cleave_fit_variant_prepare (CleaveFitVariant *variant,
                                      const CleaveFitSearch *search,
                                      gint64 max_bytes,

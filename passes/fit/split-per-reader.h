@@ -10,9 +10,9 @@
  *      x ─ MatMul ─ Split┼─ k     =>        ├─ MatMul.1 ─ k
  *                        └─ v               └─ MatMul.2 ─ v
  *
- * The nodes that compute the operands are cut too, back to smaller values, as long as no element is
- * computed twice. Recurrent layers are first cut along the time, so that they read parts of their
- * operand. Only values of at least `min_bytes` bytes are cut. Adds the pieces to `report` unless
- * `report` is NULL. Returns FALSE and does not change the graph if no value can be cut. rewrite.c
- * and variants.c call this function. */
+ * The nodes that compute the operands of this node are cut, too, back to smaller values, as long as
+ * no element is computed twice. Recurrent layers are first cut along the time, so that they read
+ * parts of their operand. Only values of at least `min_bytes` bytes are cut. Adds the pieces to
+ * `report` unless `report` is NULL. Returns FALSE and does not change the graph if no value can be
+ * cut. rewrite.c and variants.c call this function. */
 gboolean cleave_fit_reads_cut (CleaveGraph *graph, gint64 min_bytes, CleaveSplitReport *report);

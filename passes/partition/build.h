@@ -19,7 +19,7 @@ typedef struct
                                     NULL: the graph has names of its own */
 } CleavePartitionContent;
 
-/* Returns a graph with copies of the nodes, and of the constants and constant expressions that they
- * read. Other values that the nodes read become inputs. */
+/* Returns a graph with copies of the nodes, and of the constants and constant expressions that the
+ * nodes read. Other values that the nodes read become inputs. */
 CleaveGraph *cleave_partition_build (const CleaveGraph *graph,
                                      const CleavePartitionContent *content);

@@ -7,7 +7,8 @@
  * it receives. The ranks then send fewer bytes than if one rank joined all parts and sent the join.
  * placement.c makes the copies before it lists the messages. */
 
-/* A graph in which each join or view has a copy on every rank where the copy saves bytes sent. */
+/* A graph in which each join or view has a copy on every rank where the copy saves bytes in
+ * messages. */
 typedef struct
 {
   CleaveGraph *graph; /* the original graph if there are no copies */

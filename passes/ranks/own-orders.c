@@ -91,7 +91,8 @@ typedef struct
 } RankGraph;
 
 /* Returns whether a node takes no time. Such a node runs when another node reads its result.
- * Therefore, two orders need the same memory if they differ only in nodes without time. */
+ * Therefore, two orders need the same memory if the orders differ only in nodes that take no
+ * time. */
 static gboolean
 takes_no_time (const CleaveNode *node)
 {

@@ -258,7 +258,7 @@ count_bytes (const CleavePlacement *placement)
 }
 
 /* Returns the placement with the fewest bytes (count_bytes()) among the placements that are about
- * as fast as the fastest one. The first of `placements` uses only one rank. */
+ * as fast as the fastest placement. The first of `placements` uses only one rank. */
 static CleavePlacement *
 choose (const GPtrArray *placements, const CleaveNetwork *network, guint n_in_flight)
 {

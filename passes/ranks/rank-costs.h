@@ -12,7 +12,7 @@
 #define CLEAVE_RANKS_COST_OF_MESSAGE 2000
 
 /* Returns the time of a node on one thread, in nanoseconds. Returns 0 for views and joins, since
- * the steps before or after them compute in their memory. */
+ * other nodes compute directly in the memory of views and joins. */
 double cleave_ranks_cost (const CleaveNode *node);
 /* Returns, indexed by node id, the length of the longest path from the begin of the node to the end
  * of the graph, in nanoseconds. Free it with g_free(). */

@@ -220,7 +220,7 @@ find_period (const CleaveRankTimes *times,
 }
 
 /* Returns, indexed by node id, the nanoseconds that the steps of each node took in a profile. The
- * entry is 0 for a node without a step of its own, which was fused or is a view. */
+ * entry is 0 for a node without a step of its own: a fused node or a view. */
 static double *
 find_costs (const CleavePlacement *p, const CleaveProfile *profile)
 {

@@ -23,6 +23,6 @@ void cleave_reduction_init (CleaveReduction *reduction, const CleaveGraph *graph
 void cleave_reduction_clear (CleaveReduction *reduction);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveReduction, cleave_reduction_clear)
 
-/* Returns a copy of the graph with the changes, without nodes that no output needs. Names stay.
- * Returns NULL if a node would get illegal operands, or if no output is left. */
+/* Returns a copy of the graph with the changes, without nodes that no output needs. Nodes keep
+ * their names. Returns NULL if a node would get illegal operands, or if no output is left. */
 CleaveGraph *cleave_reduction_build (const CleaveReduction *reduction, const CleaveGraph *graph);

@@ -168,7 +168,7 @@ share_parts_of (Sharing *sharing, CleaveResult *value)
     note_parts (sharing, carried, atoms, value);
 }
 
-/* If a Slice that a join reads was cut, replaces the join with one that reads the parts of the
+/* If a Slice that a join reads was cut, replaces the join with a join that reads the parts of the
  * Slice directly. */
 static void
 flatten_join (Sharing *sharing, CleaveNode *node)

@@ -337,8 +337,8 @@ distribute_to_threads (const SegmentGraph *alone,
 }
 
 /* Returns whether a number of strips is worth a trial. There must be at least two strips for each
- * thread and at most one for each row. The strips must have fewer rows than the last strips that
- * were tried (`*largest`, which is then updated). */
+ * thread and at most one for each row. The strips must have fewer rows than `*largest`, the rows of
+ * the last strips that were tried. If so, updates `*largest`. */
 static gboolean
 are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gint64 *largest)
 {

@@ -93,8 +93,8 @@ take_number (const CleaveNode *node, double *number, CleaveResult **rest)
   return FALSE;
 }
 
-/* Returns the value that a chain normalizes, where the chain ends in the given Div. Sets the axis
- * and the epsilon in `attrs`. Returns NULL if no such chain ends there. */
+/* Returns the value that the chain before the Div `div` normalizes. Sets the axis and the epsilon
+ * in `attrs`. Returns NULL if no such chain ends at `div`. */
 static CleaveResult *
 find_normalized (const CleaveNode *div, CleaveLayerNormAttrs *attrs)
 {

@@ -11,7 +11,7 @@
 #include <math.h>
 
 /* An extent in units of the alignment. The last unit may be partial, so the last chunk may need one
- * more unit than the others to have the minimal size. */
+ * more unit than the other chunks to have the minimal size. */
 typedef struct
 {
   gint64 n;            /* number of units; the last one may be partial */
@@ -76,8 +76,8 @@ add_equal (GArray *sizes, gint64 n, gint64 k, gboolean small_first)
     }
 }
 
-/* Sets the error that a dimension cannot be cut into `k` chunks, nor into any other number. Returns
- * NULL. */
+/* Sets the error for a dimension that cannot be cut into `k` chunks, or into any other number of
+ * chunks. Returns NULL. */
 static GArray *
 fail_whole (gint64 k, const CleaveChunkRules *rules, gint64 extent, GError **error)
 {

@@ -10,9 +10,9 @@
 
 /* The largest extent of a dimension for which every number of chunks is listed. */
 #define CLEAVE_CUT_MAX_ALL 512
-/* If a listed cut has at most this many chunks, every chunk is checked. If it has more, only a
- * sample is checked. Checking all of 512 chunks took half of the time of a search in a network of
- * 100 nodes. */
+/* If a listed cut has at most this many chunks, every chunk is checked. If the cut has more chunks,
+ * only a sample is checked. Checking all of 512 chunks took half of the time of a search in a
+ * network of 100 nodes. */
 #define CLEAVE_CUT_MAX_CHECKED 64
 /* most chunks in a sample: chunks at the ends, in the middle, and where the sizes change */
 #define CLEAVE_CUT_N_SAMPLES 9

@@ -106,8 +106,8 @@ find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
     }
 }
 
-/* Sets `high`: the largest factor of each value, over all chunks or, if there are many, over a
- * sample. */
+/* Sets `high`: the largest factor of each value over all chunks. If there are many chunks, finds
+ * the largest factor over a sample. */
 static void
 find_high (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
@@ -301,8 +301,8 @@ note_least (CleaveCuts *cuts, guint d, const CleaveCut *cut)
     cuts->least[d][v] = MIN (cuts->least[d][v], cut->low[v]);
 }
 
-/* Lowers `least` to the factors of cuts that are too fine to be listed: a sample of them, and the
- * finest. */
+/* Lowers `least` to the factors of cuts that are too fine to be listed: a sample of these cuts, and
+ * the finest cut. */
 static void
 note_finer (CleaveCuts *cuts, guint d)
 {

@@ -27,7 +27,8 @@ typedef struct
  * chunks at the ends can save memory, since chunks there read less halo. */
 typedef enum { CLEAVE_LARGER_FIRST, CLEAVE_LARGER_LAST, CLEAVE_LARGER_AT_ENDS } CleaveLarger;
 
-/* One chunk, `span`, that stands for `n` chunks of a cut, whose pieces all have the same shapes. */
+/* One chunk, `span`, that stands for `n` chunks of a cut. The pieces of these `n` chunks have equal
+ * shapes. */
 typedef struct
 {
   CleaveSpan span;

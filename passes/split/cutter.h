@@ -16,8 +16,8 @@ typedef struct
   CleaveRange box;
 } CleaveDemandBox;
 
-/* The node that is cut into pieces. `widen` is the node's call: it tells how to enlarge boxes that
- * are not legal chunks to the smallest legal chunks; NULL: boxes stay. */
+/* The node that is cut into pieces. `widen` is the node's call, by which boxes that are not legal
+ * chunks are enlarged to the smallest legal chunks; NULL: boxes stay. */
 typedef struct
 {
   CleaveRegion *region;

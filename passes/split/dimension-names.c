@@ -11,8 +11,8 @@
  * - If no operand has letters, a value has the letters that a reader gives it: a value quantized
  * before a convolution is NCHW as well. */
 
-/* Limit on the number of nodes between a node and an op with a layout towards the inputs, for
- * queries without a cache. With a limit, a query about every node of a long chain takes linear
+/* Limit on the number of nodes that a query without a cache visits towards the inputs, from a node
+ * to an op with a layout. With a limit, a query about every node of a long chain takes linear
  * time. */
 #define MAX_STEPS 256
 /* Limits for the search towards the outputs: number of nodes, and number of readers of a value. */
@@ -36,7 +36,7 @@ own_letters (const CleaveNode *node)
   return letters != NULL && strlen (letters) == node->results[0].type.shape.rank ? letters : NULL;
 }
 
-/* Finds, for each dimension of an operand, the dimension of result 0 that it becomes. A dimension
+/* Sets `way[d]` to the dimension of result 0 that dimension d of an operand becomes. A dimension
  * that is read whole (the axis of a Softmax, a reduced dimension that is kept) keeps its index.
  * Returns FALSE if the dimensions do not correspond one to one. */
 static gboolean

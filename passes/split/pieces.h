@@ -8,6 +8,6 @@
  * node are known. */
 
 /* Cuts a node into pieces that cover all demands on it. If a reader outside the region reads the
- * whole node, adds pieces for elements without a demand. `widen` is the node's call: it tells how
- * to enlarge demands to legal chunks; NULL: demands stay. */
+ * whole node, adds pieces for elements without a demand. `widen` is the node's call, by which
+ * demands are enlarged to legal chunks; NULL: demands stay. */
 void cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveCall *widen);

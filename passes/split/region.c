@@ -38,8 +38,8 @@ get_member (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *cons
   return member;
 }
 
-/* Returns the range of result 0 that a chunk computes together with `range` of result `result`, by
- * inverting the maps. A dimension whose map is not a translation becomes whole. */
+/* Returns the range of result 0 that a chunk computes together with `range` of result `result`.
+ * Inverts the maps to find this range. A dimension whose map is not a translation becomes whole. */
 static CleaveRange
 find_chunk (const CleaveCall *call, guint result, const CleaveRange *range)
 {
@@ -159,9 +159,9 @@ cleave_region_node_plan (const CleaveRegionNode *member, GString *why)
   return cleave_plan_new (member->node, ranges, member->n_pieces, why);
 }
 
-/* Cuts a node into the pieces that its demands need, enlarged if they are not legal. Returns NULL,
- * with the reason in `why`, if there are no legal pieces. Returns NULL, with `why` empty, if one
- * piece would be the whole node. */
+/* Cuts a node into the pieces that its demands need. Enlarges pieces that are not legal. Returns
+ * NULL, with the reason in `why`, if there are no legal pieces. Returns NULL, with `why` empty, if
+ * one piece would be the whole node. */
 static CleavePlan *
 cut_member (CleaveRegion *region, CleaveRegionNode *member, GString *why)
 {

@@ -19,7 +19,7 @@
 typedef struct _CleaveRegionNode CleaveRegionNode;
 
 /* A demand of a reader's piece on a region node: the range `range` of result number `result` of
- * that node. Chunk `k` of a root needs it. */
+ * that node. Chunk `k` of a root needs this range. */
 typedef struct
 {
   guint k; /* index of the chunk of the root */

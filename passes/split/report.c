@@ -226,7 +226,7 @@ add_missed (CleaveSplitReport *report, const CleaveMissed *missed)
 }
 
 /* Fills two tables. `by_node` maps a node that stays whole to its missed remark (CleaveMissed).
- * `by_ranges` maps the list of ranges of a root (the pointer `root`) to its region node. */
+ * `by_ranges` maps the list of ranges of a root (the pointer `root`) to the root's region node. */
 static void
 index_region (const CleaveRegion *region, GHashTable *by_node, GHashTable *by_ranges)
 {

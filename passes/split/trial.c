@@ -68,7 +68,8 @@ cleave_trial_find_bound (CleaveTrial *trial, const CleaveRoot *roots, guint n_ro
                                       trial->recursion->depth, &trial->which);
 }
 
-/* Returns a copy of the roots that refers to the nodes of a copied graph, found by name. */
+/* Returns a copy of the roots. The copy refers to the nodes of `copy`, a copied graph, with the
+ * same names. */
 static CleaveRoot *
 copy_roots (const CleaveGraph *copy, const CleaveRoot *roots, guint n_roots)
 {

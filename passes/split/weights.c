@@ -56,7 +56,7 @@ find_level (const double *lacks, guint k, double n)
   return level;
 }
 
-/* A unit that chunk `i` may get, and the lack of the chunk before it gets the unit. */
+/* A unit that chunk `i` may get, and the lack of the chunk before the chunk gets the unit. */
 typedef struct
 {
   double shortfall;
@@ -92,8 +92,8 @@ hand_out (const Shares *shares, gint64 *size, guint k, gint64 n_units)
     size[unit[u].i]++;
 }
 
-/* Returns a power of two that keeps the sum of the weights finite. Multiplying all weights by it
- * does not change their ratios. */
+/* Returns a power of two that keeps the sum of the weights finite. Multiplying all weights by this
+ * power does not change their ratios. */
 static double
 find_factor (const double *weights, guint k)
 {

@@ -87,7 +87,7 @@ find_dim (const CleaveNode *node, guint operand, guint dim)
 }
 
 /* Returns an operand of `node` with a dimension that corresponds to dimension `*dim` of the result,
- * and sets `*dim` to that dimension. Returns NULL if there is none. */
+ * and sets `*dim` to the dimension of the operand. Returns NULL if there is none. */
 static const CleaveResult *
 step_back (const CleaveNode *node, guint *dim)
 {
