@@ -35,7 +35,7 @@ typedef gboolean (*CleavePassFunc) (CleaveGraph *graph,
  * @run: the function of the pass
  * @options: (nullable): options of the pass; %NULL for its defaults
  *
- * A pass to run, with its options.
+ * A pass that a pipeline or a caller runs, and the options of the pass.
  */
 typedef struct
 {

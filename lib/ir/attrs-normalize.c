@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Brings attributes that a caller or a file gives to their normal form, by the op's attribute table
- * (CleaveAttr): fills in defaults, makes axes positive, checks minima and enums. Error messages
- * name the legal values. */
+/* Converts the attributes that a caller or a file gives into normal form. By the op's attribute
+ * table (CleaveAttr), fills in defaults, makes axes positive, and checks minima and enums. Error
+ * messages name the legal values. */
 
 #include "op.h"
 

@@ -51,9 +51,9 @@ map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
 }
 
 /* Finds how far a chunk that reads only padding must extend in dimension `map->from` of the result
- * to read an element of the operand. Returns the smallest sufficient end if `grow`, else the
- * largest sufficient begin. `extent` is the extent of the operand's dimension, `n` the extent of
- * the result's dimension. Uses binary search. */
+ * to read an element of the operand. Returns the smallest sufficient end of the chunk if `grow`; if
+ * not, the largest sufficient begin. `extent` is the extent of the operand's dimension, `n` the
+ * extent of the result's dimension. Uses binary search. */
 static gint64
 find_reach (
     const CleaveDimMap *map, const CleaveRange *chunk, gint64 extent, gint64 n, gboolean grow)
@@ -157,8 +157,9 @@ narrowed_call (const CleaveChunk *chunk, const CleaveCall *call, CleaveTensorTyp
   return narrow;
 }
 
-/* Refuses a chunk (cleave_refuse()) if `infer` gives a shape, `got`, that differs from the chunk's
- * shape, `want`. The reason names the first dimension that differs. */
+/* Refuses a chunk, because the shape `got` from `infer` differs from the chunk's shape `want`.
+ * Returns FALSE and appends the reason to `why`. The reason names the first dimension that
+ * differs. */
 static gboolean
 refuse_shape (const CleaveCall *call,
               guint result,

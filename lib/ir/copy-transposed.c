@@ -117,8 +117,8 @@ copy_partial (char *to, const char *from, gint64 n)
       }                                                                                            \
   }                                                                                                \
                                                                                                    \
-  /* Deinterleaves n rows: the inverse of mix.  No caller needs this function for elements of 8    \
-   * bytes. */                                                                                     \
+  /* Deinterleaves n rows: afterwards, row j holds the elements j, j + n, j + 2n, … of the sequence\
+   * of all rows.  No caller needs this function for elements of 8 bytes. */                       \
   G_GNUC_UNUSED static INLINED                                                                     \
   part_##type (Row_##type *rows, const guint n)                                                    \
   {                                                                                                \

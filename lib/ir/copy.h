@@ -64,8 +64,8 @@ void cleave_stream_end (void);
  * contiguous in `to`, the loop around it in `from`. */
 void
 cleave_copy_transposed (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer);
-/* Returns whether vector registers can transpose the block of elements that the loop with the index
- * `outer` and the innermost loop copy. */
+/* Returns whether vector registers can transpose the elements of two loops: the loop with the index
+ * `outer`, and the innermost loop. */
 gboolean cleave_copy_can_transpose (const CleaveCopyLoops *loops, guint outer);
 
 /* Deinterleaves n groups of m elements of `size` bytes: writes element j of group i to element i of

@@ -45,6 +45,6 @@ cleave_subgraph_find_root (CleaveSubgraphAnalysis *a, guint component)
   return component;
 }
 
-/* Unites two components if a join hands rows of one component to the other. Two components stay
- * apart if each hands rows to the other. */
+/* Unites two components if a join hands rows of one component to the other. Two components that
+ * hand rows to each other stay two components. */
 void cleave_subgraph_unite_handovers (CleaveSubgraphAnalysis *a);

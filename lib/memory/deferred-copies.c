@@ -98,7 +98,7 @@ find_latest (const CleaveStorage *storage, guint value, guint peak)
  * of the join to the next step that completes an operand. */
 typedef struct
 {
-  guint last;          /* last step, of the operands visited so far, that completes an operand */
+  guint last;          /* the last step that completes one of the operands visited so far */
   guint before, after; /* the steps that complete the operands before and after the wait */
   guint peak;  /* a step between `before` and `after` with at least NEAR_PEAK of the peak in use, or
                 * CLEAVE_NEVER */

@@ -8,8 +8,9 @@
  * or later, or NULL if no node moves. Example: the order x, strip 1, copy of 2 rows of x becomes x,
  * copy, strip 1, and x is freed before strip 1 runs. */
 
-/* Moves the copies of carried rows (rows that later strips need) earlier: to right after the last
- * other reader of the buffer that holds the rows. The buffer can then be freed. */
+/* Moves the copies of carried rows (rows that later strips need) to an earlier position: right
+ * after the last other reader of the buffer with these rows. The buffer can then be freed
+ * earlier. */
 GPtrArray *cleave_order_hoist_carried (const CleaveGraph *graph, const GPtrArray *order);
 /* Moves each node that frees a buffer and allocates none to its earliest possible position.
  * `storage` is the buffer assignment of `order`. */

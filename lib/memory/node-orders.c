@@ -210,8 +210,8 @@ typedef struct
 {
   GPtrArray *order;   /* CleaveNode: nodes that have run */
   gboolean *seen;     /* indexed by node id: whether the node is in `order` */
-  CleaveNode **base;  /* indexed by node id: the node whose memory a view reads, directly or through
-                       * other views; the node itself if it is no view */
+  CleaveNode **base;  /* indexed by node id. For a view: the node whose memory the view reads,
+                       * directly or through other views. For any other node: the node itself */
   guint *n_missing;   /* indexed by node id: number of operands whose node in `base` has not
                        * run yet */
   GPtrArray *ready;   /* CleaveNode: nodes that can run; the last one runs next */

@@ -115,8 +115,9 @@ is_same (const CleaveNode *a, const CleaveNode *b)
          a->operands[0].result->type.element == b->operands[0].result->type.element;
 }
 
-/* Returns a DequantizeLinear that can dequantize all operands of a node. NULL if the parameters of
- * the operands differ, or if an operand was not moved as bytes. */
+/* Returns a DequantizeLinear that can dequantize all operands of a node. Returns NULL if the
+ * scales, zero points or element types of the operands differ, or if an operand was not moved as
+ * bytes. */
 static const CleaveNode *
 find_dequantize (const DequantizeSink *s, const CleaveNode *node)
 {

@@ -24,7 +24,7 @@ typedef struct
   char *value; /* name of the value; NULL: this rank neither sends nor receives it */
   int from, to, tag;
   gint64 n_bytes;
-  CleaveMessagePlace place; /* buffer and layout for which the request was made */
+  CleaveMessagePlace place; /* buffer and layout of the value when the request was made */
   MPI_Request request;      /* MPI_REQUEST_NULL: the request is not made yet */
   gboolean is_active;       /* whether the request has begun and not finished: MPI may access the
                              * buffer */
