@@ -16,8 +16,8 @@
 /* An output that is in both models, or is missing in one of them. */
 typedef struct
 {
-  const char *name, *problem; /* name of the output; reason why it could not be compared, NULL if it
-                                 was compared */
+  const char *name, *problem; /* `name`: name of the output; `problem`: reason why the output could
+                               * not be compared; NULL: no problem */
   CleaveDifference difference;
 } Comparison;
 

@@ -43,7 +43,8 @@ guint cleave_dynamic_list_length (CleaveTensor *number);
 char *cleave_dynamic_item_name (const char *list, guint index);
 /* Adds the tensors of inputs or outputs of the model to `flat`, and returns a name for each tensor.
  * `names` are the names of the inputs or outputs. `tensors` has one tensor for each name; for a
- * list, it has the number of the list's tensors and then these tensors. `dynamic` may be NULL. */
+ * list, `tensors` has the number of the list's tensors, and then these tensors. `dynamic` may be
+ * NULL. */
 char **cleave_dynamic_flatten (const CleaveOnnxDynamic *dynamic,
                                const char *const *names,
                                const GPtrArray *tensors,

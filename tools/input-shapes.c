@@ -45,8 +45,8 @@ add_shape (GPtrArray *shapes, char *const *given, const char *name, CleaveTensor
   g_ptr_array_add (shapes, g_string_free (g_steal_pointer (&text), FALSE));
 }
 
-/* Adds the shapes of the tensors in the file of one --input. Errors are ignored here: they are
- * reported when the file is read for the run. */
+/* Adds the shapes of the tensors in the file of one --input. Ignores errors: the command reports
+ * errors when it reads the file for the run. */
 static void
 add_shapes_of (GPtrArray *shapes, char *const *given, const char *text)
 {

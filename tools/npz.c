@@ -72,7 +72,8 @@ find_end (const guint8 *data, gsize size)
   return NULL;
 }
 
-/* Reads a record of the directory. Returns its length in bytes, or 0 if it is truncated. */
+/* Reads a record of the directory. Returns the length of the record in bytes, or 0 if the record is
+ * truncated. */
 static gsize
 read_member (const guint8 *at, gsize left, Member *member)
 {

@@ -27,6 +27,6 @@ gboolean cleave_output_name_check_drawings (const char *before, const char *afte
 
 /* Returns a file name for each name, NULL-terminated: characters other than ASCII letters, digits,
  * '.', '_' and '-' become '_', and the suffix follows. All file names are different: if two names
- * would get one file name, the second gets a number, such as "a_b-2.npy". A name in which no
+ * would get one file name, the second name gets a number, such as "a_b-2.npy". A name in which no
  * character is replaced never gets a number. */
 char **cleave_output_name_files (char *const *names, const char *suffix);

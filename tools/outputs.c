@@ -134,8 +134,9 @@ follow_links (const char *path)
   return NULL;
 }
 
-/* Gives the new file the mode of the old file and, if this is permitted, its owner. If a change of
- * the owner is not permitted, drops the set-user-ID, set-group-ID and sticky bits. */
+/* Gives the new file the mode of the old file and, if the system permits it, the owner of the old
+ * file. If a change of the owner is not permitted, drops the set-user-ID, set-group-ID and sticky
+ * bits. */
 static void
 keep_mode (const Output *output)
 {

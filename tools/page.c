@@ -36,8 +36,8 @@ typedef struct
   CleaveExecution execution;
 } Side;
 
-/* Runs the graph and stores the times of its steps. If Cleave cannot run the graph, because it does
- * not know an op, there are no times. */
+/* Runs the graph and stores the times of its steps. If Cleave does not know an op of the graph, the
+ * graph cannot run, and there are no times. */
 static void
 measure (Side *side, gboolean wants_trace)
 {

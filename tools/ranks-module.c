@@ -141,8 +141,8 @@ end (gpointer programs)
 }
 
 /* Waits at exit, up to two seconds, for all ranks: the first process that ends makes mpirun kill
- * the others, which may not have printed their error yet. The wait has a limit, since a rank that
- * has already ended never reaches the barrier. */
+ * the other processes, which may not have printed their errors yet. The wait has a limit, since a
+ * rank that has already ended never reaches the barrier. */
 static void
 leave (void)
 {

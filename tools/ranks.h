@@ -62,7 +62,7 @@ typedef struct
   GPtrArray *inputs;
   char **input_names;
   CleaveRankLine *lines;
-  double seconds; /* from the begin of the first run to the end of the last one */
+  double seconds; /* from the begin of the first run to the end of the last run */
   CleaveExecution execution;
 } CleaveRankRun;
 

@@ -6,7 +6,7 @@
 #include <cleave/cleave.h>
 
 /* The report of `cleave split`, `cleave fit` and `cleave demo`, as text and as JSON. The commands
- * fill the summary after the split, and page.c shows it on a page.
+ * fill the summary after the split, and page.c shows the summary on a page.
  *
  * `nodes_before` and `nodes_after` count nodes without inputs and constants. */
 typedef struct

@@ -17,6 +17,6 @@ gint64 cleave_scratch_find (const CleaveGraph *graph, guint n_threads);
 gint64
 cleave_scratch_find_planned (const CleaveGraph *graph, const CleaveFitPlan *plan, guint n_threads);
 /* Finds a plan whose arena and scratch together take at most `options->max_memory` bytes. Returns
- * NULL and an error if it finds none. */
+ * NULL and an error if the search finds no plan. */
 CleaveFitPlan *
 cleave_scratch_fit (const CleaveGraph *graph, const CleaveFitOptions *options, GError **error);

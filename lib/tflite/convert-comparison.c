@@ -9,7 +9,7 @@
 
 #define TABLE_SIZE 256
 
-/* Sets `a` and `b` to the two operands of int16. Fails if they have different scales. */
+/* Sets `a` and `b` to the two operands of int16. Fails if the operands have different scales. */
 static gboolean
 find_words (CleaveTfliteImport *import, CleaveResult **a, CleaveResult **b, GError **error)
 {

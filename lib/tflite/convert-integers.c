@@ -26,7 +26,8 @@ set_factor (double ratio, CleaveTfliteBinaryAttrs *a, GError **error)
 }
 
 /* Sets three fixed-point factors: the factors that convert the first and the second operand to a
- * common scale, and the factor of the result. `ratios` has them as real numbers, in this order. */
+ * common scale, and the factor of the result. `ratios` has the three factors as real numbers, in
+ * this order. */
 static gboolean
 set_factors (const double *ratios, CleaveTfliteBinaryAttrs *a, GError **error)
 {

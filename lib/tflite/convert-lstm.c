@@ -164,7 +164,7 @@ cleave_tflite_stack_gates (CleaveTfliteImport *import, CleaveResult *const *gate
                              error);
 }
 
-/* Reads the scale of weights, input `i`. Fails if their zero point is not 0. */
+/* Reads the scale of weights, input `i`. Fails if the zero point of the weights is not 0. */
 static gboolean
 read_weight_scale (CleaveTfliteImport *import, guint i, float *scale, GError **error)
 {

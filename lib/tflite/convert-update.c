@@ -58,8 +58,8 @@ read_starts (CleaveTfliteImport *import, CleaveInts *starts, GError **error)
   return TRUE;
 }
 
-/* Converts DYNAMIC_UPDATE_SLICE. Goes from the last dimension to the first, and joins the update
- * with the elements of x before and after it along that dimension. */
+/* Converts DYNAMIC_UPDATE_SLICE. From the last dimension to the first, joins the update with the
+ * elements of x that come before and after the update along the dimension. */
 gboolean
 cleave_tflite_convert_update_slice (CleaveTfliteImport *import, GError **error)
 {

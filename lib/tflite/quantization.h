@@ -33,7 +33,7 @@ gboolean cleave_tflite_read_bounds (CleaveTfliteImport *import,
                                     gint64 *max,
                                     GError **error);
 /* Adds a TfliteRescale of input 0, and makes its result output 0. `factor` is for values from the
- * zero point on, and `negative` for values below it. */
+ * zero point on, and `negative` for values below the zero point. */
 gboolean cleave_tflite_set_rescaled (CleaveTfliteImport *import,
                                      const CleaveTfliteScales *s,
                                      const CleaveTfliteFactor *factor,

@@ -3,9 +3,9 @@
 /* Converts constants to the form that the graph needs: weights of integers whose zero point is not
  * 0, as in old models of uint8, and sparse constants.
  *
- * A convolution adds up (x - x_zero) * (w - w_zero). If all differences w - w_zero fit int8, they
- * become the weights: kernels without w_zero are faster, and bundles have no kernels with w_zero.
- * If a difference does not fit, w_zero is an operand. */
+ * A convolution adds up (x - x_zero) * (w - w_zero). If all differences w - w_zero fit int8, the
+ * differences become the weights: kernels without w_zero are faster, and bundles have no kernels
+ * with w_zero. If a difference does not fit, w_zero is an operand. */
 
 #include "convert.h"
 

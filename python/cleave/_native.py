@@ -6,7 +6,7 @@ table, `open_library` makes namespaces with the names of PyGObject: `Cleave.Grap
 Arguments and results follow the rules of PyGObject:
 
 - The length of an array and the data of a callback are no arguments.
-- A call returns its result and its out parameters as a tuple. If a call has only one of these values, it returns the value.
+- A call returns its result and its out parameters as a tuple. If there is only one value, the call returns this value.
 - A GError is raised as `GLib.Error`.
 - ctypes releases the interpreter lock during each call."""
 

@@ -9,7 +9,7 @@ import re
 import cleave
 
 STUBS = ast.parse((pathlib.Path(cleave.__file__).parent / '__init__.pyi').read_text())
-# Members of the stub file that are not Python code of the package: the C library defines them, or Python does.
+# Members of the stub file that are not Python code of the package: the C library or Python defines these members.
 INTROSPECTED = {'Graph': {'copy'}, 'FitReport': {'apply'}, 'Error': {'message', 'domain', 'code'}}
 
 

@@ -6,7 +6,7 @@
  *
  * In ONNX, few ops besides DequantizeLinear read elements of 4 bits. So a constant qualifies if all
  * its readers are DequantizeLinear. The weights and the zero points of one DequantizeLinear must
- * have one type, so either both qualify or neither. */
+ * have one type, so the file stores both with 4 bits, or neither. */
 
 #include "export.h"
 

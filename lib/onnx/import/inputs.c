@@ -54,7 +54,7 @@ list_dims (const GPtrArray *inputs)
 /* The functions below are for inputs with a default value. */
 
 /* First IR version with default values. In earlier versions, every initializer had to be an input,
- * too, and a caller could not replace it. */
+ * too, and a caller could not replace the initializer. */
 #define FIRST_IR_OF_DEFAULTS 4
 
 static void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs LabelEncoder of ai.onnx.ml during a run of the dynamic part. The op maps keys to labels;
- * both are strings, integers or floats. */
+/* Runs LabelEncoder of ai.onnx.ml during a run of the dynamic part. The op maps keys to labels.
+ * Keys and labels are strings, integers or floats. */
 
 #include "node.h"
 #include "text-elements.h"

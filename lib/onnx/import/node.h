@@ -153,7 +153,7 @@ CleaveOnnxValue *cleave_onnx_real (CleaveOnnxNode *node, CleaveElement element, 
 void cleave_onnx_fill (CleaveTensor *tensor, double number);
 /* Makes `value` the only result of the node. Returns FALSE if `value` is NULL. */
 gboolean cleave_onnx_finish (CleaveOnnxNode *node, CleaveOnnxValue *value);
-/* Makes `values` the results of the node. Returns FALSE if one of them is NULL. */
+/* Makes `values` the results of the node. Returns FALSE if one of `values` is NULL. */
 gboolean
 cleave_onnx_finish_all (CleaveOnnxNode *node, CleaveOnnxValue *const *values, guint n_values);
 /* Return the number of an attribute, or `fallback` if the node does not have the attribute. The

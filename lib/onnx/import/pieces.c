@@ -82,8 +82,8 @@ push_operands (Merging *merging, const CleaveNode *node, const CleaveRange *plac
     }
 }
 
-/* Lists the parts of a join and of the joins that it absorbs. Returns FALSE if the join absorbs no
- * join. */
+/* Lists in `merging` the parts of the join `node`, and of the joins that `node` absorbs. Returns
+ * FALSE if `node` absorbs no join. */
 static gboolean
 list_parts (Merging *merging, const CleaveNode *node)
 {

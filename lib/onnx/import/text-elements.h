@@ -23,8 +23,8 @@ cleave_text_element_write (CleaveTensor *tensor, gint64 i, const CleaveTextEleme
 /* Returns an element for a string of the file. Adds the string to the table of strings. */
 CleaveTextElement cleave_text_element_new (CleaveOnnxImport *import,
                                            const ProtobufCBinaryData *bytes);
-/* Makes a tensor the next result of the node. Takes ownership of the tensor. `is_text`: whether its
- * elements are strings. */
+/* Makes a tensor the next result of the node. Takes ownership of the tensor. `is_text`: whether the
+ * elements of the tensor are strings. */
 gboolean cleave_text_finish (CleaveOnnxNode *node, CleaveTensor *tensor, gboolean is_text);
 /* Returns operand `index` as a dense tensor. Returns NULL and the error if the operand does not
  * hold strings (`is_text` TRUE) or numbers (FALSE). */

@@ -264,8 +264,8 @@ find_unread (CleaveOnnxNode *node)
   return NULL;
 }
 
-/* Returns whether an initial state is absent or has the shape [D, N, H]. Other shapes are errors,
- * but the ops that read the state would broadcast them. */
+/* Returns whether an initial state is absent or has the shape [D, N, H]. Any other shape must be an
+ * error here, since the ops that read the state would broadcast it. */
 static gboolean
 state_fits (const Lstm *lstm, guint operand)
 {

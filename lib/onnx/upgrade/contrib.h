@@ -25,8 +25,8 @@ gboolean cleave_onnx_quantize_dynamically (CleaveOnnxNode *node,
                                            const char *suffix,
                                            CleaveOnnxValue **quantized,
                                            GError **error);
-/* Adds a MatMulInteger, and multiplies the result by both scales. `integers`: A, B and their zero
- * points, each of which may be absent. Returns the product as floats. */
+/* Adds a MatMulInteger, and multiplies the result by `a_scale` and `b_scale`. `integers`: A, B and
+ * their zero points, each of which may be absent. Returns the product as floats. */
 CleaveOnnxValue *cleave_onnx_scaled_product (CleaveOnnxNode *node,
                                              CleaveOnnxValue *const *integers,
                                              CleaveOnnxValue *a_scale,

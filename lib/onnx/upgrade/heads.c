@@ -69,8 +69,8 @@ read_mask (CleaveOnnxNode *node, CleaveOnnxHeads *heads, gint64 n_keys, GError *
   g_autofree char *came = is == NULL ? NULL : cleave_shape_to_string (is);
   CleaveOnnxValue *allowed;
 
-  /* A mask of one column is a placeholder that ONNX Runtime's optimizer writes. Treat it as no
-   * mask. */
+  /* A mask of one column is a placeholder that ONNX Runtime's optimizer writes. Treat this mask as
+   * absent. */
   if (is == NULL || (is->rank == 2 && is->dim[1] == 1 && n_keys != 1 &&
                      (is->dim[0] == 1 || is->dim[0] == n_batch)))
     return TRUE;

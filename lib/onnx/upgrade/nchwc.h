@@ -3,8 +3,8 @@
 
 #include "upgrades.h"
 
-/* Reads the ops of com.microsoft.nchwc. ONNX Runtime writes them when it optimizes a model for a
- * CPU. Channels of their values are in blocks:
+/* Reads the ops of com.microsoft.nchwc. ONNX Runtime writes these ops when it optimizes a model for
+ * a CPU. The channels of the values of these ops are in blocks:
  *
  *     value [N, C, H, W], block b:   in memory [N, C / b, H, W, b], C a multiple of b
  *

@@ -21,8 +21,8 @@ typedef struct
   float scale[CLEAVE_MAX_RANK];
 } Scales;
 
-/* Reads the scales. Returns FALSE if they are not constant, or if their number is not the number of
- * dimensions. Reading the node as a Resize reports that error later. */
+/* Reads the scales. Returns FALSE if the scales are not constant, or if their number is not the
+ * number of dimensions. Reading the node as a Resize reports that error later. */
 static gboolean
 read_scales (const CleaveOnnxNode *node, Scales *scales)
 {

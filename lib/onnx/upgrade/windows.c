@@ -162,7 +162,7 @@ cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error)
 }
 
 /* Sets `out` to the spatial extents of the result of a ConvTranspose. If the attribute output_shape
- * (`attr`) is present, it gives the extents; in old files, N and C come before them. Without
+ * (`attr`) is present, the extents are its last entries: in old files, N and C come first. Without
  * output_shape, the extents are the operand's extents times the strides. */
 static gboolean
 read_output_shape (const CleaveOnnxNode *node,
