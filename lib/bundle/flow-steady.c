@@ -25,7 +25,8 @@
 
 #include "flow-parts.h"
 
-/* A period has at most this many rows of the last step; longer periods are not found. */
+/* In a period, the last step computes at most this many rows. The search does not find longer
+ * periods. */
 #define MAX_PERIOD 16
 
 /* Returns the rows of an operand that row number `next` of step `s` needs. Rows are numbered in the

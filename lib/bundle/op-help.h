@@ -38,7 +38,7 @@ gint cleave_bundle_shift (gint64 shift);
 /* Fails if a multiplier is negative, since cleave_scale() would round its product wrongly. */
 gboolean cleave_bundle_check_multiplier (const CleaveNode *node, gint64 multiplier, GError **error);
 
-/* Fails unless an operand has this element type. */
+/* Fails unless an operand has the element type `element`. */
 gboolean cleave_bundle_need_element (const CleaveNode *node,
                                      guint operand,
                                      CleaveElement element,

@@ -50,9 +50,9 @@ is_overlay (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
 /* Returns whether `end`, the result of a segment, may overlay `value` at the offsets that both
  * buffers have now. The result must begin at least `lag` bytes before the value. If the rows of the
  * result are computed upward, the result must instead end at least `lag` bytes after the value. A
- * kernel that works in place writes each row from its begin. So if `end` begins after the value,
- * the distance must be at least one row: a row of the result then overlaps no row that the kernel
- * still reads. */
+ * kernel that works in place writes each row from the begin of the row. So if `end` begins after
+ * the value, the distance must be at least one row: a row of the result then overlaps no row that
+ * the kernel still reads. */
 static gboolean
 has_lag (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
 {

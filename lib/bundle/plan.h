@@ -10,7 +10,7 @@
 
 #include "flow.h"
 
-/* A plan that no other plan dominates: none has both fewer bytes and fewer MACs. */
+/* A plan that no other plan dominates: no other plan has both fewer bytes and fewer MACs. */
 typedef struct
 {
   gint64 peak_bytes; /* lower bound of the bytes of the arena: the layout may need more */

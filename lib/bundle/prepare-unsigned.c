@@ -35,8 +35,8 @@ static const Rule rules[] = {
   { "SpaceToDepth", 1, 0, 0, TRUE },
 };
 
-/* The rules of ops that only move elements. moves_rule: only operand 0 has the elements; join_rule:
- * all operands have them. */
+/* The rules of ops that only move elements. moves_rule: the op moves elements of operand 0 only.
+ * join_rule: the op moves elements of all operands. */
 static const Rule moves_rule = { NULL, 1, 0, 0, TRUE };
 static const Rule join_rule = { NULL, ALL_OPERANDS, 0, 0, TRUE };
 

@@ -209,7 +209,7 @@ check (const Lowering *l, GError **error)
   return TRUE;
 }
 
-/* Sets the value of each result of the recurrent node that has users. */
+/* If a result of the recurrent node has users, sets the value of this result. */
 static void
 add_results (const Lowering *l, guint end)
 {

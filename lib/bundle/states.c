@@ -58,8 +58,8 @@ cleave_bundle_find_kept (const CleaveBundleModel *model, guint port, gboolean is
   return NULL;
 }
 
-/* Adds the state of an input and an output. Fails if input and output have different types, or if
- * one of them belongs to another state. */
+/* Adds the state of an input and an output. Fails if the input and the output have different types,
+ * or if another state has this input or this output. */
 static gboolean
 add (CleaveBundleBuilder *b, guint input, guint output, GError **error)
 {

@@ -4,8 +4,8 @@
 #include "bundle.h"
 
 /* Runs of the graph for the test of a bundle: write-test.c prints the inputs, and the outputs that
- * the test expects. Example: a bundle with states has 4 runs, and each input has the bytes of 4
- * values, one after the other.
+ * the test expects. Example: the test runs a bundle with states 4 times, so input_bytes has 4
+ * values of each input, one after the other.
  *
  * The values of inputs and outputs in all runs, in the memory order of the bundle. */
 typedef struct

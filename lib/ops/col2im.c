@@ -37,9 +37,9 @@ count_windows (const CleaveWindow *w)
   return (w->extent + w->pad_begin + w->pad_end - cleave_window_reach (w)) / w->stride + 1;
 }
 
-/* Returns the first spatial dimension that has several blocks, or the number of dimensions if no
- * dimension has several. Sets `step` to the distance of two neighboring blocks of that dimension in
- * the list of all blocks. */
+/* Returns the first spatial dimension along which there are several blocks. Returns the number of
+ * spatial dimensions if there is no such dimension. Sets `step` to the distance of two neighboring
+ * blocks of that dimension in the list of all blocks. */
 static guint
 find_outermost (const CleaveWindow *windows, guint n, gint64 *step)
 {

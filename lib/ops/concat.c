@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Concat: joins values along an axis. All dimensions can be split; a piece has only the
- * operands that its chunk overlaps. */
+/* Concat: joins values along an axis. All dimensions can be split; a piece reads only the operands
+ * that its chunk overlaps. */
 
 #include "move.h"
 

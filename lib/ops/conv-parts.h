@@ -37,8 +37,8 @@ gboolean cleave_conv_narrow_groups (CleaveSpan channels, gint64 block, gint64 *g
 gboolean
 cleave_conv_narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why);
 /* Returns whether each group has one input channel, and there are one or two spatial dimensions.
- * FALSE if X has a single channel and the result has many, since a matrix product is then faster.
- * The depthwise kernel and the matrix product compute the same bits. */
+ * Also returns FALSE if X has a single channel and the result at least 8 channels, since a matrix
+ * product is then faster. The depthwise kernel and the matrix product compute the same bits. */
 gboolean cleave_conv_is_depthwise (const CleaveCall *call);
 /* Returns whether the call is a ConvTranspose. */
 gboolean cleave_conv_is_transposed (const CleaveCall *call);

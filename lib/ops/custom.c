@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Custom: a node of another domain than ONNX's. Cleave does not know its meaning. The exporter
- * writes the node as the importer read it. The node can neither be split nor run. */
+/* Custom: a node of another domain than ONNX's. Cleave does not know the meaning of the node. The
+ * exporter writes the node as the importer read it. The node can neither be split nor run. */
 
 #include "custom.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Custom ops: ops of other domains than ONNX's. Cleave does not know their meaning.
- * lib/onnx/import/custom.c makes such a node, and lib/onnx/export/custom.c writes it unchanged. A
- * custom node can neither be split nor run. */
+/* Custom ops: ops of other domains than ONNX's. Cleave does not know the meaning of these ops.
+ * lib/onnx/import/custom.c makes the node of a custom op, and lib/onnx/export/custom.c writes the
+ * node unchanged. A custom node can neither be split nor run. */
 
 #include "../ir/op.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Einsum: each element of the result is a sum of products, as an equation of labels says. Labels of
- * the result can be split, summed labels cannot.
+/* Einsum: each element of the result is a sum of products, which an equation of labels defines. The
+ * dimensions of the result can be split. The summed dimensions cannot be split.
  *
  * Order of operations: loops over the summed labels, in the order in which they first appear in the
  * equation, the last one innermost. For two operands of floats, a sum begins with +0 and adds one

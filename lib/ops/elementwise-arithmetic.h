@@ -120,8 +120,8 @@ cleave_u8_div (guint8 a, guint8 b)
   return b == 0 ? 0 : (guint8) (gint32) ((float) a / (b == 0 ? 1 : (float) b));
 }
 
-/* Returns a / b, truncated; 0 if b is 0. G_MININT32 / -1 overflows; dividing by 1 instead gives the
- * value to which it wraps around. */
+/* Returns a / b, truncated; 0 if b is 0. G_MININT32 / -1 overflows, and must wrap around to
+ * G_MININT32: for this case, divides by 1 instead of -1. */
 static inline gint32
 cleave_i32_div (gint32 a, gint32 b)
 {

@@ -167,7 +167,7 @@ check_n_outputs (const char *name, gint64 n, guint n_outputs, GError **error)
 }
 
 /* Returns the sizes of a Split with `num_outputs` of opset 18: k pieces of extent / k elements,
- * rounded up. The last piece has the remaining elements, which may be none. */
+ * rounded up. The last piece has the remaining elements; there may be no remaining elements. */
 static CleaveSplitAttrs *
 from_num_outputs (const CleaveShape *shape, gint64 axis, gint64 k, GError **error)
 {

@@ -63,8 +63,8 @@ cleave_half_from_float (float value)
   return (guint16) (sign | half);
 }
 
-/* Converts a float16 to a float: shifts the bits to where a float has them, and multiplies by
- * 2^112 to correct the bias of the exponent. */
+/* Converts a float16 to a float: shifts the exponent and the significand to their positions in a
+ * float, and multiplies by 2^112 to correct the bias of the exponent. */
 static inline float
 cleave_half_to_float (guint16 half)
 {

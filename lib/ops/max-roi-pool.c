@@ -9,13 +9,12 @@
  * - Corners are scaled, rounded (halves away from zero), and inclusive. A region has at least one
  *   element.
  * - Row i of h begins at floor (i * extent / h) and ends at ceil ((i + 1) * extent / h), clipped to
- * X. If nothing is left, the result is 0.
- * - The kernel computes these divisions exactly, in integers. ONNX Runtime computes them in floats,
- * and sometimes reads one row more than the region has.
+ *   X. If the clipped row is empty, the result is 0.
+ * - The kernel computes these divisions exactly, in integers. ONNX Runtime computes the divisions
+ *   in floats, and sometimes reads one row behind the region.
  *
  * Order of operations: row by row; the maximum is the first of equal elements, and a NaN replaces
- * the maximum, as in MaxPool.
- */
+ * the maximum, as in MaxPool. */
 
 #include <math.h>
 #include <string.h>

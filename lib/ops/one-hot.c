@@ -4,8 +4,8 @@
  * depth), all elements are `off`. An index that is no integer is truncated.
  *
  * A piece can compute a part of each line. The attribute `part`, which ONNX does not have, gives
- * the range of this part. The depth stays the depth of the whole node, since negative indices count
- * from the depth. */
+ * the range of this part. A piece has the depth of the whole node, since negative indices count
+ * from the end of the whole line. */
 
 #include "lines.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Pad: adds elements around a value, or crops it. All dimensions can be split; a piece has the part
- * of the pads that its chunk overlaps. In mode reflect, a piece must have more elements than it
- * reflects. */
+/* Pad: adds elements around a value, or crops it. All dimensions can be split. The pads of a piece
+ * are the part of the node's pads that its chunk overlaps. In mode reflect, the operand of a piece
+ * must have more elements than the piece reflects. */
 
 #include "move.h"
 
@@ -73,8 +73,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 }
 
 /* Sets the pads of a piece to the clips of its slice (CleaveSlice): the numbers of elements outside
- * of the operand. In mode reflect, refuses a piece that would reflect as many elements as it has,
- * or more. */
+ * of the operand. In mode reflect, refuses a piece if it reads only a part of a dimension, and has
+ * a pad there of at least as many elements as it reads. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {

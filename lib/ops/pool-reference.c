@@ -163,8 +163,8 @@ cleave_pool_max (const CleaveCall *call, const CleaveView *operands, const Cleav
 
 /* The functions below compute an AveragePool. */
 
-/* Returns the number of taps of a window that are in the data or in the node's padding. Taps beyond
- * the padding, which ceil_mode adds, do not count. */
+/* Returns the number of taps of a window that are in the data or in the node's padding. The number
+ * does not include the taps beyond the padding, which ceil_mode adds. */
 static gint64
 n_padded_taps (const Window *w)
 {

@@ -292,9 +292,9 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Describes how to cut the op along time. Returns FALSE for a bidirectional op: its two directions
- * run in opposite order. Also returns FALSE if the operand sequence_lens is present: it counts
- * steps of the whole sequence. */
+/* Describes how to cut the op along time. Returns FALSE for a bidirectional op, since its two
+ * directions run in opposite order. Also returns FALSE if the call has the operand sequence_lens: a
+ * length is a number of steps of the whole sequence. */
 static gboolean
 sequence (const CleaveCall *call, CleaveSequence *sequence)
 {

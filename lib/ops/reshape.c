@@ -136,8 +136,8 @@ resolve_zeros (CleaveReshapeAttrs *a, const CleaveShape *x, GError **error)
   return TRUE;
 }
 
-/* Replaces -1 in the shape by the extent with which the shape has as many elements as the
- * operand. */
+/* Replaces -1 in the shape by an extent, so that the shape and the operand have the same number of
+ * elements. */
 static gboolean
 resolve_rest (CleaveReshapeAttrs *a, const CleaveShape *x, GError **error)
 {

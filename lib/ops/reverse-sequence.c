@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ReverseSequence: reverses each entry of a batch along the time. The length of the entry says how
- * many steps are reversed; all later steps stay. All dimensions but time can be split. */
+/* ReverseSequence: reverses each entry of a batch along the time. The length of an entry is the
+ * number of its steps that are reversed. All later steps keep their positions. All dimensions but
+ * time can be split. */
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Ops that pool over regions of images: RoiAlign and MaxRoiPool. Their records and kernels share
- * the maps and the reading of regions. Operand 0 has the images; each other operand has a row for
- * each region. */
+ * the maps and the reading of regions. Operand 0 is the batch of images. In each other operand,
+ * each region has one row. */
 
 #include "../ir/op.h"
 #include "reference.h"

@@ -66,8 +66,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
       results[i].shape.dim[a->axis] = g_array_index (a->sizes, gint64, i);
       sum += results[i].shape.dim[a->axis];
     }
-  if (sum != x->shape.dim[a->axis]) /* only a piece can fail this check: normalize has checked the
-                                     * sizes of a node */
+  if (sum != x->shape.dim[a->axis]) /* Only a piece can fail this check: normalize() has already
+                                     * checked the sizes of a whole node. */
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
                         "the sizes add up to %" G_GINT64_FORMAT ", dimension %" G_GINT64_FORMAT
                         " has %" G_GINT64_FORMAT,

@@ -128,8 +128,8 @@ load (const Row *row, gint64 i)
   return x->type.element == CLEAVE_INT32 ? *(const gint32 *) data : *(const gint64 *) data;
 }
 
-/* Looks up the n-gram of `n` integers that begins at element `begin` of the row and takes every
- * `step`-th element. If the pool has this n-gram, increments its element of the result. */
+/* Looks up an n-gram in the pool: the `n` elements of the row from element `begin` on, `step`
+ * elements apart. If the pool has this n-gram, increments its element of the result. */
 static void
 count_gram (const Row *row, gint64 n, gint64 step, gint64 begin)
 {

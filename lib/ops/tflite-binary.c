@@ -21,8 +21,8 @@ enum { A, B };
 
 extern const CleaveOp cleave_op_tflite_prelu;
 
-/* Checks the element types: B has the type of A, except that the slopes B of a TflitePRelu are
- * int8. */
+/* Checks the element types: B must have the type of A. In a TflitePRelu, B holds the slopes, and
+ * must be int8. */
 static gboolean
 check_elements (const CleaveCall *call, GError **error)
 {

@@ -89,7 +89,8 @@ void cleave_windows_init (CleaveWindow *windows,
                           const CleaveInts *strides,
                           const CleaveInts *dilations,
                           const CleaveInts *pads);
-/* Checks that a list has n entries or none, and no entry exceeds CLEAVE_WINDOW_MAX. */
+/* Checks that a list is empty or has n entries, and that each entry is at most CLEAVE_WINDOW_MAX.
+ */
 gboolean
 cleave_window_check_list (const CleaveInts *list, guint n, const char *name, GError **error);
 /* Checks strides, dilations and pads of n windows, each as cleave_window_check_list() does. */

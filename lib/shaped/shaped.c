@@ -19,8 +19,8 @@
 #include "types.h"
 #include <cleave/cleave-load.h>
 
-/* Number of programs to keep if the caller gives no number: the program for the largest shapes, and
- * the programs for 1/2, 1/4 … 1/128 of an extent. */
+/* Number of programs to keep if the caller passes 0: the program for the largest shapes, and seven
+ * programs in which one extent is 1/2, 1/4 … 1/128 of the largest extent. */
 #define DEFAULT_PROGRAMS 8
 /* A caller may keep at most this many programs, since a search looks at each program. */
 #define MAX_PROGRAMS 1024

@@ -15,8 +15,8 @@ gboolean cleave_types_equal (const GArray *a, const GArray *b);
 gint64 cleave_types_count_elements (const GArray *types);
 
 /* Checks that each extent of `types` is at most the extent in `largest`, and that the element types
- * and ranks are equal. Sets the error if not. `graph` gives the names of the inputs for the
- * message. */
+ * and ranks are equal. Sets the error if not. The error message contains the name of the input,
+ * which `graph` has. */
 gboolean cleave_types_check (const GArray *types,
                              const GArray *largest,
                              const CleaveGraph *graph,

@@ -21,7 +21,8 @@
  * it contains a character that has a meaning in this grammar. */
 
 /* The values of a graph's constants may take at most this many bytes. Without a limit, a short text
- * with `seed=` could ask for any number of bytes. Values in a file beside the text do not count. */
+ * with `seed=` could ask for any number of bytes. The limit does not include values in a file
+ * beside the text. */
 #define MAX_BYTES (G_GINT64_CONSTANT (4) << 30)
 
 typedef struct

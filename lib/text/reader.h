@@ -12,8 +12,8 @@ typedef struct
 {
   const char *text, *at;
   const char *folder;         /* folder of the files that constants name; NULL: no files */
-  gint64 budget;              /* bytes that the values of further constants may take; values in
-                               * files do not count */
+  gint64 budget;              /* bytes that the values of further constants may take, without values
+                               * in files */
   GHashTable *files;          /* maps the name of an open file to its contents (GBytes) */
   const GPtrArray *constants; /* CleaveTensor: the values of constants with `index=`; NULL:
                                * `index=` is not allowed */
