@@ -16,7 +16,7 @@ typedef struct
   const char *name;
   gint64 side;
   gboolean is_mobilenet; /* TRUE: the first block does not expand channels, and the chain ends with
-                          * 1280 * 0.35 channels */
+                            448 (1280 * 0.35) channels */
   guint n_blocks;
   Block blocks[17];
 } Chain;

@@ -15,9 +15,9 @@ import subprocess
 import sys
 import tempfile
 
-# Bandwidths, and for each the option `burst` of tbf: the bytes that tbf passes at once after a pause. A burst is 0.1 ms
-# of traffic, but at least two frames. A real link has no burst: it takes 0.54 ms for 64 KiB at 1 Gbit/s. With a burst
-# of 0.4 ms of traffic, tbf took 0.26 ms.
+# For each bandwidth, the option `burst` of tbf: the bytes that tbf passes at once after a pause. A burst has the bytes
+# of 0.1 ms, but at least two frames. A real link has no burst: it takes 0.54 ms for 64 KiB at 1 Gbit/s. With a burst of
+# 0.4 ms of traffic, tbf took 0.26 ms.
 RATES = {'200mbit': '4kb', '500mbit': '6kb', '1gbit': '12kb'}
 PLACED_FOR = ['10', '30']  # Gbit/s and microseconds; for a slower network, one rank would get all nodes
 SPACES = ['cleave-a', 'cleave-b']

@@ -25,8 +25,8 @@ void NAME (__wrap_, RUN) (void *a, void *b, void *c, void *d);
 static volatile uint32_t *const timer = (volatile uint32_t *) TIMER;
 #endif
 
-/* If `is_begin`, fills the stack below this call with a pattern. Otherwise, returns the number of
- * bytes of stack that have changed since the fill. */
+/* If `is_begin`, fills the stack below this call with a pattern. If not `is_begin`, returns the
+ * number of bytes of stack that have changed since the fill. */
 static uint32_t __attribute__ ((noinline)) paint_stack (int is_begin)
 {
   volatile unsigned char mark = 0;

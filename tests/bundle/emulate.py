@@ -85,7 +85,8 @@ def link(folder, name, function, board, flags, objects, out):
 
 
 def find_missing():
-    """Returns what this machine lacks to run bundles on all boards, as a message, or None."""
+    """Returns a message that names the first missing program or library for running bundles on all boards. Returns None
+    if nothing is missing."""
     for compiler, *_, emulator, _ in BOARDS.values():
         for program in (compiler[0] + 'gcc', emulator.split()[0]):
             if shutil.which(program) is None:

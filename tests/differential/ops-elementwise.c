@@ -66,8 +66,8 @@ grow_test (Trial *trial, const char *op)
   add_out (trial, &type);
 }
 
-/* Returns a type that broadcasts with `type`. Sometimes `type` also becomes larger by the
- * broadcast. */
+/* Returns a type that broadcasts with `type`. In some cases, the result of the broadcast is larger
+ * than `type`. */
 static TrialType
 pick_other (Trial *trial, const TrialType *type, guint element)
 {

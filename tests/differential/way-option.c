@@ -81,7 +81,7 @@ split_by_size (Way *way, const CleaveShape *shape, const Dims *dims)
   return cleave_tiling_by_chunk_size (dims->text, sizes, dims->n);
 }
 
-/* Picks up to four sizes. The last one is the remainder, or -1, which means the remainder. */
+/* Returns a tiling by up to four sizes. The last size is the remainder, as a number or as -1. */
 static CleaveTiling *
 split_by_sizes (Way *way, const CleaveShape *shape, const Dims *dims)
 {

@@ -63,8 +63,8 @@ assert_within (Agraph_t *cluster)
     }
 }
 
-/* The graph is in → a → b → out and in → c → out. Vertices a and b are in one cluster, c is in
- * another. */
+/* The graph has two paths: in → a → b → out, and in → c → out. Vertices a and b are in one cluster,
+ * and c is in another cluster. */
 START_TEST (clusters_hold_their_vertices)
 {
   Agraph_t *root, *group, *one, *two;

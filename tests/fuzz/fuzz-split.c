@@ -10,8 +10,8 @@
 
 /* Longer texts find nothing new and take long. */
 #define MAX_LENGTH 256
-/* The budget is 1/25 of the default. With sanitizers, an exhaustive search then takes 1 s instead
- * of 20 s. */
+/* The budget is 1/25 of the default budget. With sanitizers, a search that uses up this budget
+ * takes 1 s instead of 20 s. */
 #define SEARCH_BUDGET 20000
 
 static CleaveGraph *

@@ -21,7 +21,7 @@ LIMIT = 2.3
 LIMIT_BYTES = 1600
 # Instructions allowed for a node of a chain that is split in two. The number was 57,000 when this was written.
 LIMIT_INSTRUCTIONS = 63000
-# Memory allowed for a program for 64 threads, relative to the memory for 2 threads.
+# The memory of a program for 64 threads is at most this many times the memory of a program for 2 threads.
 LIMIT_THREADS = 1.1
 
 

@@ -7,9 +7,9 @@
 
 #include <cleave/cleave.h>
 
-/* Runs a graph node by node with the reference kernels, on dense tensors: an oracle that shares
- * no code with the runtime. Takes a tensor for each input of the graph; returns (transfer full)
- * a tensor for each output. */
+/* Runs a graph node by node with the reference kernels, on dense tensors. Shares no code with the
+ * runtime. `inputs` has a tensor for each input of the graph. Returns (transfer full) a tensor for
+ * each output. */
 GPtrArray *cleave_interpret (const CleaveGraph *graph, CleaveTensor *const *inputs);
 /* A CleaveOnnxComputeFunc that runs cleave_interpret(). Adds 1 to `n_calls` (guint) unless it is
  * NULL. */

@@ -64,7 +64,7 @@ def find_faults(value, schema, at='', seen=None):
 
 
 def list_properties(schema, at=''):
-    """Returns the paths of all properties of a schema, in the form in which find_faults() adds them to its set `seen`."""
+    """Returns the paths of all properties of a schema. find_faults() adds paths of the same form to its set `seen`."""
     places = [place for name, part in schema.get('properties', {}).items()
               for place in (f'{at}/{name}', *list_properties(part, f'{at}/{name}'))]
     return places + (list_properties(schema['items'], at) if 'items' in schema else [])

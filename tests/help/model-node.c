@@ -71,7 +71,8 @@ store (CleaveElement element, gpointer data, gsize i, double number)
     ((gint8 *) data)[i] = (gint8) (gint64) number;
 }
 
-/* Adds an initializer of this type with these numbers; `numbers` NULL: 0, 1, 2, ... */
+/* Adds an initializer of this type with these numbers. If `numbers` is NULL, the elements are 0, 1,
+ * 2, ... */
 static void
 add_numbers (Model *model, const char *name, const CleaveTensorType *type, const GArray *numbers)
 {
@@ -84,7 +85,7 @@ add_numbers (Model *model, const char *name, const CleaveTensorType *type, const
   model_add_initializer (model, name, type, data);
 }
 
-/* Adds a value of ones, which a node computes, so that the file stays small. */
+/* Adds a value whose elements are 1. A node computes the value, so that the file stays small. */
 static void
 add_ones (Model *model, const char *name, CleaveElement element, const CleaveShape *shape)
 {

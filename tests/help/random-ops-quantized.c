@@ -148,9 +148,9 @@ add_byte_stacks (CleaveGraph *graph, GRand *rand, CleaveResult **a, CleaveResult
   *b = add_shaped (graph, "b", pick_byte (rand), &shape_b);
 }
 
-/* Returns the shape of the scales of a stack of matrices: one scale for all, or one for each row or
- * each column, as a vector or as a stack. `dim` is the dimension with a scale for each index,
- * counted from the last dimension. */
+/* Returns the shape of the scales of a stack of matrices. There is one scale for all elements, or
+ * one for each index of dimension `dim`. `dim` counts from the last dimension: rows or columns. The
+ * shape is a vector or a stack. */
 static CleaveShape
 pick_row_scales (GRand *rand, const CleaveResult *matrix, guint dim)
 {

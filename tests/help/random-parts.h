@@ -47,7 +47,7 @@ image_shape (CleaveLayout layout, gint64 n, gint64 c, const gint64 *spatial, gui
 }
 
 /* Returns an extent that is large enough for a window with these pads. `reach` is the extent of the
- * window, dilations included. */
+ * window with its dilations. */
 static inline gint64
 pick_extent (GRand *rand, gint64 reach, gint64 pads)
 {

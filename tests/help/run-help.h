@@ -31,7 +31,7 @@ CleaveResult *run_add (CleaveGraph *graph,
                        gconstpointer attrs);
 CleaveResult *run_unary (CleaveGraph *graph, const char *op, CleaveResult *x);
 CleaveResult *run_binary (CleaveGraph *graph, const char *op, CleaveResult *a, CleaveResult *b);
-/* Adds x * clip (x + w, 0, 6) / w. `swap`: the product has x as its second operand. */
+/* Adds x * clip (x + w, 0, 6) / w. If `swap`, x is the second operand of the product. */
 CleaveResult *run_hard_swish (CleaveGraph *graph, CleaveResult *x, gboolean swap);
 /* Adds a convolution with square kernel, stride 1, padding that keeps the extents, and random
  * weights. */

@@ -34,8 +34,8 @@ typedef struct
   guint small; /* bit mask of byte operands whose bytes are within 64 of the middle of the range */
   gboolean counted;   /* operands hold all 16-bit floats, or floats with the magnitudes of all
                          16-bit floats */
-  gboolean near_ties; /* operand 1 holds one scale of any size; operand 0 holds floats next to the
-                         middle of two integer multiples of this scale */
+  gboolean near_ties; /* operand 1 holds one scale of any size; each float of operand 0 is close to
+                         the middle between two integer multiples of the scale */
   guint in_blocks; /* bit mask of float operands of rank 2 that hold integers of `block_bits` bits
                       times a scale, one scale for each block along dimension `block_dim` */
   guint block_dim, block_bits;

@@ -315,7 +315,7 @@ control_example (void)
 }
 
 /* Returns a file with a FULLY_CONNECTED and a RELU. The weights are a sparse matrix of float16 in
- * blocks of 1 x 2, which DENSIFY and DEQUANTIZE convert. */
+ * blocks of 1 x 2. DENSIFY and DEQUANTIZE convert the weights. */
 static GBytes *
 sparse_example (void)
 {

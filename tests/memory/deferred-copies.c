@@ -115,7 +115,7 @@ START_TEST (each_join_waits_for_the_copy)
 }
 END_TEST
 
-/* Asserts that the lower bound of the peak with staged parts is at most that peak. Returns FALSE if
+/* Asserts that the lower bound of the peak is at most the peak with staged parts. Returns FALSE if
  * no part is staged. */
 static gboolean
 check_bound (const CleaveGraph *graph, const GPtrArray *order)
@@ -148,9 +148,9 @@ START_TEST (staged_parts_need_at_least_their_bound)
 }
 END_TEST
 
-/* The convolution has seven rows of kernel. Two result rows need a window of eight operand rows,
- * which are four strips of two rows. Four windows overlap, and the test limits memory to two
- * complete windows. */
+/* The kernel of the convolution has seven rows. Two result rows need a window of eight operand
+ * rows, and a strip has two of these rows. Each strip is in four windows. The test limits memory to
+ * two complete windows. */
 START_TEST (windows_are_completed_one_by_one)
 {
   const gint64 n_strips = 32, window = 8 * 16 * 64 * 4;

@@ -12,8 +12,8 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* Makes a chain of `n` Relus, and cuts the chain into two halves of the rows. The nodes of the
- * halves alternate in the order. */
+/* Makes a chain of `n` Relus, and cuts the chain into two halves of the rows. In the order of the
+ * graph, nodes of the two halves alternate. */
 static CleaveGraph *
 split_relus (guint n)
 {

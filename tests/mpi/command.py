@@ -31,7 +31,8 @@ def run(n, *arguments):
 
 
 def load(done):
-    """Returns the JSON object that a run printed, after a check against the schema of a run on one or on several ranks."""
+    """Checks the JSON object that a run printed against its schema: the schema of a run on one rank, or of a run on
+    several ranks. Returns the object."""
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     name = 'run-ranks' if 'ranks' in found else 'run'

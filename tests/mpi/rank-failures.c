@@ -186,7 +186,8 @@ assert_collective_fails (int failing, gint *left, gint n, const char *message)
   cleave_rank_program_free (program);
 }
 
-/* Asserts the error if the rank that measures the network cannot send to another rank. */
+/* Asserts that the measurement of the network fails if the measuring rank cannot send to another
+ * rank. */
 static void
 assert_measuring_fails (gint n)
 {

@@ -23,7 +23,8 @@ void demand (gboolean good, const char *what, guint32 seed);
 GPtrArray *make_outputs (const CleaveGraph *graph);
 /* Compares the outputs with the outputs of a program of the whole graph. */
 void assert_outputs (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs, guint32 seed);
-/* Returns a placement on `n` ranks of a chain of nodes, with weights that depend on `seed`. */
+/* Makes a chain of nodes with weights that depend on `seed`. Returns a placement of the chain on
+ * `n` ranks. */
 CleavePlacement *make_chain (int seed, guint n);
 
 /* Runs random graphs on 1, 2, 3 and 4 of the ranks. */

@@ -167,8 +167,8 @@ START_TEST (random_fits_compute_the_same)
 }
 END_TEST
 
-/* A plan for even strips has no tiles, and its strips have one size, so most strips become
- * iterations. */
+/* A plan for even strips has no tiles, and all strips of a segment have the same size. So most
+ * strips become iterations. */
 START_TEST (even_strips_are_made_on_request)
 {
   g_autoptr (CleaveGraph) graph = make_image (100, CLEAVE_LAYOUT_NCHW);

@@ -185,8 +185,8 @@ golden_compare (CleaveTensor *got, CleaveTensor *want)
   return NULL;
 }
 
-/* Runs the dynamic part node by node, and then again with chains of nodes that run together. Every
- * node is expensive (golden.c). Both runs must have the same bits. */
+/* Runs the dynamic part twice: node by node, and with chains of nodes that run together. All nodes
+ * count as expensive (golden.c). Both runs must have the same bits. */
 static GPtrArray *
 run_dynamic (const CleaveOnnxDynamic *dynamic,
              const GPtrArray *names,

@@ -6,7 +6,8 @@
 
 #include "models.h"
 
-/* Returns the inputs or outputs of a case: the tensors of files kind_0, kind_1 and so on. */
+/* Returns the inputs or outputs of a case: the tensors of the files whose names are `kind` and _0,
+ * _1, and so on. */
 GPtrArray *golden_read_tensors (const char *folder, const char *kind, GError **error);
 /* Imports the model. Each input i with `is_fixed[i]` becomes a constant with the input's value in
  * the test. */

@@ -61,7 +61,8 @@ read_varint (const guint8 **at, const guint8 *end)
   return number;
 }
 
-/* Returns the contents (GBytes) of each occurrence of the field `field`, which is a message. */
+/* Returns the contents (GBytes) of all fields with the number `field`, each of which contains a
+ * message. */
 static GPtrArray *
 find_messages (GBytes *bytes, guint field)
 {

@@ -98,7 +98,7 @@ get_number (CleaveTensor *tensor)
   return *(const gint64 *) cleave_tensor_get_data (tensor);
 }
 
-/* Runs append_new() for a sequence of one tensor. Returns t: its length and its tensors. */
+/* Runs append_new() for a sequence of one tensor. Returns the length and the tensors of t. */
 static GPtrArray *
 run_append (const CleaveGraph *graph)
 {

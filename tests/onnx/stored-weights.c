@@ -187,8 +187,9 @@ START_TEST (a_split_keeps_bits_and_bytes)
 }
 END_TEST
 
-/* A program dequantizes weights of any size once, when it is made, even if a Transpose reads them.
- * A kernel may keep the bytes instead, so weights may take less memory than in a float model. */
+/* A program dequantizes weights of any size once, when the program is made, even if a Transpose
+ * reads the weights. A kernel may keep the bytes instead, so weights may take less memory than in a
+ * float model. */
 START_TEST (a_program_dequantizes_stored_weights_once)
 {
   for (guint turned = 0; turned < 2; turned++)

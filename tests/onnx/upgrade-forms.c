@@ -66,7 +66,8 @@ static const Form forms[] = {
   { 17, "LayerNormalization", "f16:~1,3,2,6@2x2 f16:~1,2@2x1", "epsilon=0.0", .value = "2x2: -1 1 -2 2" },
   { 17, "LayerNormalization", "~1,3,2,6@2x2 ~1,2,3@3x1", "",
     .value = "LayerNormalization 'n': Scale with 3x1 does not fit the dimensions of X from axis 1 on" },
-  /* STFT of a real signal that lacks the last dimension, which holds the real part. */
+  /* STFT of a real signal. The signal lacks the last dimension, whose only element would be the
+   * real part. */
   { 17, "STFT", "~1,2,3,4@1x4 s:=2 ~1,0 s:=2", "", .value = "1x2x2x2: 1 0 1 0 3 0 3 0" },
   { 17, "STFT", "~1,2,3,4@1x4x1 s:=2 ~1,0 s:=2", "", .value = "1x2x2x2: 1 0 1 0 3 0 3 0" },
   { 17, "STFT", "~1,2,3,4@1x4 s:i32:=2 ~1,0 -", "onesided=0", .value = "1x2x2x2: 1 0 1 0 3 0 3 0" },

@@ -186,8 +186,8 @@ START_TEST (the_value_is_converted_to_the_element_type)
 }
 END_TEST
 
-/* Returns the source of position i in a dimension of n; positions count from the operand's
- * beginning. */
+/* Returns the index of the operand's element that position i of the result copies. The dimension
+ * has n elements. i counts from the operand's first element, so i may be negative. */
 static gint64
 find_source (CleavePadMode mode, gint64 i, gint64 n)
 {

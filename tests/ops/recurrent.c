@@ -220,7 +220,7 @@ START_TEST (an_lstm_has_gates_and_peepholes)
 
   cleave_assert_values (cleave_node_get_result (node, 0), "4 24");
   cleave_assert_values (cleave_node_get_result (node, 2), "12");
-  a.input_forget = TRUE; /* input and forget gate are coupled: f = 1 - i, and i = x */
+  a.input_forget = TRUE; /* input gate i and forget gate f are coupled: f = 1 - i, and i = x */
   node = cleave_test_add_recurrent (graph, "LSTM", "y", operands, 8, &a, NULL);
   cleave_assert_values (cleave_node_get_result (node, 2), "3");
   a.input_forget = FALSE;

@@ -12,9 +12,9 @@
 /* Seconds after which a hanging child is killed. */
 #define PATIENCE 30
 
-/* Number of further children, each a child of the child before. With gcc 12's address sanitizer
- * there are none: if a process forks while one of its threads ends, the allocator stays locked in
- * the child. */
+/* Number of further children, each a child of the child before. With gcc 12's address sanitizer,
+ * the number is 0. If a process forks while one of its threads ends, the sanitizer's allocator
+ * stays locked in the child. */
 #if CLEAVE_SANITIZED
 #define MAX_DEPTH 0
 #else

@@ -5,7 +5,7 @@
 
 #include "qdq-nets.h"
 
-/* Number of result columns, large enough that the kernel bounds rounding errors by the norms of
+/* Number of result columns: enough for the kernel to bound rounding errors by the norms of
  * pixels. */
 #define MANY_WAVES 80
 

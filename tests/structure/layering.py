@@ -149,8 +149,8 @@ def check_table():
 
 
 def find_circles(edges):
-    """Returns the strongly connected components of a graph of files or folders that have more than one vertex (Tarjan's
-    algorithm)."""
+    """Returns the strongly connected components (Tarjan's algorithm) with more than one vertex. The vertices of the
+    graph are files or folders."""
     index, low, stack, circles = {}, {}, [], []
 
     def visit(unit):

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Exact integer arithmetic for scalar models of operators of TensorFlow Lite. A scalar model is a C
- * function that computes an element as the operator's definition says. The suites in tests/tflite
- * run a file with one operator, and compare each element of the result with the scalar model. */
+ * function that computes one element by the operator's definition. The suites in tests/tflite run a
+ * file with one operator, and compare each element of the result with the scalar model. */
 
 #include "run-help.h"
 #include "tflite-file.h"

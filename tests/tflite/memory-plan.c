@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans of the memory of tensors for TensorFlow Lite for Microcontrollers, in the metadata of a
- * file. */
+/* Memory plans of TensorFlow Lite for Microcontrollers: the metadata of a file has the offset of
+ * each tensor in the arena. */
 
 #include "test.h"
 #include "tflite-file.h"

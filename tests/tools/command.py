@@ -32,8 +32,9 @@ def chain(batch=1, weights=None, second='Relu', seed=1):
     return model(nodes, [value_info('x', [batch, 3, 16, 16])], [value_info('y', [batch, 4, 8, 8])], [weights])
 
 
-# Returns a squeeze-and-excitation model with an input x of 1x4x256x256. A 3x3 Conv computes n channels, a Mul scales
-# each channel by a factor that a pooling of all channels decides, and a second 3x3 Conv computes the output y.
+# Returns a squeeze-and-excitation model with an input x of 1x4x256x256. A 3x3 Conv computes n channels. A
+# GlobalAveragePool, a Conv and a Sigmoid compute a factor for each channel, and a Mul scales the channels. A second 3x3
+# Conv computes the output y.
 def squeeze(n=32):
     nodes = [
         node('Conv', ['x', 'w1'], ['wide'], 'conv1', pads=[1, 1, 1, 1]),

@@ -56,9 +56,9 @@ def backbone(net, x, width, depths, block):
 
 
 def neck(net, levels, block, depth, reduce):
-    """Path aggregation: from the smallest level to the largest by Resizes, and back by strided convolutions. With
-    `reduce`, a 1x1 convolution precedes each join, as in YOLOv5. Without `reduce`, no convolution precedes a join, as
-    in YOLOv8."""
+    """Path aggregation: Resizes lead from the smallest level to the largest level, and strided convolutions lead back.
+    With `reduce`, a 1x1 convolution precedes each join, as in YOLOv5. Without `reduce`, no convolution precedes a join,
+    as in YOLOv8."""
     (x, n), laterals = levels[-1], []
     for skip, m in reversed(levels[:-1]):
         if reduce:

@@ -20,8 +20,9 @@ find_part (const CleaveGraph *graph, double max_added_macs)
   return (double) totals->arena_after / (double) totals->arena_before;
 }
 
-/* Makes five dilated convolutions of a sequence.  `before` and `after` are the extents before and
- * after the channels; `time_is_last` says which of two spatial dimensions is the time. */
+/* Makes five dilated convolutions of a sequence. `before` and `after` are the extents before and
+ * after the channels. If `time_is_last`, the last of the two spatial dimensions is the time; if
+ * not, the first. */
 static CleaveGraph *
 make_sequence (const char *before, const char *after, gboolean time_is_last)
 {

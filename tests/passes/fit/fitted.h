@@ -48,8 +48,8 @@ read_again (const CleaveGraph *graph)
   return again;
 }
 
-/* Exports the split graph to ONNX and imports it. Asserts that the imported graph needs at most the
- * arena of the plan. */
+/* Exports the split graph to ONNX and imports the file. Asserts that the imported graph needs at
+ * most the arena of the plan. */
 static inline void
 assert_same_again (const CleaveGraph *split, const CleaveFitPlan *plan, guint n_threads)
 {

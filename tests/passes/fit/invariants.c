@@ -152,7 +152,8 @@ smallest_budget_is_exact (const CleaveGraph *graph, const CleaveFitOptions *opti
 
 /* The functions below check that looser limits give no worse plans. */
 
-/* Checks that plans for more bytes are not slower, nor as fast with more MACs. */
+/* Checks that a plan for more bytes is not worse: it is not slower, and if it is as fast, it does
+ * not have more MACs. */
 static char *
 more_bytes_are_no_worse (const CleaveGraph *graph, const CleaveFitOptions *options)
 {
@@ -293,7 +294,7 @@ FIT_PROPERTY_TEST (excluded_inputs, excluded_inputs_are_no_worse)
 FIT_PROPERTY_TEST (fewer_threads, fewer_threads_need_no_more)
 FIT_PROPERTY_TEST (uneven_strips, uneven_strips_are_no_worse)
 
-/* A graph for which the search with a budget once found another least memory than the search
+/* A graph for which the search with a budget once found another minimum memory than the search
  * without a budget. With a budget, the search measured strips first, and then found other tiles. */
 #define POOLED                                                                                     \
   "%a = Input : float32 2x11x54\n%b, %i = MaxPool %a kernel_shape=3 pads=1,1\n"                    \

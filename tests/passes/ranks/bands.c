@@ -118,8 +118,9 @@ START_TEST (bands_do_not_wait_for_their_neighbors)
     n_bytes += cleave_placement_get_message (two, i)->n_bytes;
   ck_assert_double_lt (cleave_placement_simulate (two, &network),
                        0.62 * cleave_placement_simulate (one, &alone));
-  /* The messages have half of the input and one more row (29 rows), half of the output (28 rows),
-   * and two rows of each of the three values between. */
+  /* The messages contain 29 rows of the input (half of the rows and one more) and 28 rows of the
+   * output (half of the rows). They also contain two rows of each of the three values between input
+   * and output. */
   ck_assert_int_eq (n_bytes, 64 * 56 * 4 * (29 + 28 + 3 * 2));
 }
 END_TEST

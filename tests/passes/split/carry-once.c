@@ -103,8 +103,8 @@ conv (CleaveGraph *graph, CleaveResult *x, gint64 channels, gint64 kernel, gint6
   return y;
 }
 
-/* Adds a residual block: two 3x3 convolutions of x, and an addition of x. With stride 2, the block
- * adds a 1x1 convolution of x instead of x. */
+/* Adds a residual block: two consecutive 3x3 convolutions, and the sum of their result and x. With
+ * stride 2, the sum has a 1x1 convolution of x instead of x. */
 static CleaveResult *
 residual (CleaveGraph *graph, CleaveResult *x, gint64 channels, gint64 stride)
 {

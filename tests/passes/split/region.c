@@ -110,7 +110,7 @@ START_TEST (adjacent_bands_exchange_shared_rows)
 END_TEST
 
 /* With three bands, the first and the last band are computed downwards. With four bands, bands 0
- * and 1 begin at their common border, and so do bands 2 and 3. */
+ * and 1 begin at their common border, and bands 2 and 3 begin at their common border. */
 START_TEST (bands_alternate_their_direction)
 {
   g_autoptr (CleaveGraph) three = conv_chain (2, 12, 3), four = conv_chain (2, 16, 3);

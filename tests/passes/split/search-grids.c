@@ -34,8 +34,8 @@ small_matmul (gint64 unused)
   return graph;
 }
 
-/* Makes a Reshape of 4x18 to 24x3. Six rows of the result are one row of the operand, so the result
- * is cut at multiples of six rows. */
+/* Makes a Reshape of 4x18 to 24x3. Six rows of the result have the elements of one row of the
+ * operand, so the result is cut at multiples of six rows. */
 static CleaveGraph *
 small_reshape (gint64 unused)
 {

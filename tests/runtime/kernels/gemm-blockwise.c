@@ -51,8 +51,8 @@ try_level (const char *level)
     try_product (seed, level);
 }
 
-/* Tries products with more than 512 rows. For each 512 rows, the kernel converts the integers to
- * weights again. */
+/* Tries products with more than 512 rows. The kernel converts the integers to weights once for each
+ * 512 rows. */
 static void
 try_many_rows (const char *level)
 {

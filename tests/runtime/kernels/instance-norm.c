@@ -6,8 +6,8 @@
 
 #define N_SEEDS KERNEL_TRIALS (700)
 
-/* Tries a random InstanceNormalization. Returns whether the fast kernel serves it: channels or
- * pixels must be contiguous. */
+/* Tries a random InstanceNormalization. Returns whether the fast kernel serves the node. The kernel
+ * serves values whose channels or pixels are contiguous. */
 static gboolean
 try_norm (guint32 seed, const char *level)
 {

@@ -120,7 +120,7 @@ START_TEST (every_level_has_the_bits_of_the_reference) { each_brgemm_level (try_
 END_TEST
 
 /* Tries layers with more time steps than the kernel multiplies by W at once. The kernel computes a
- * panel of columns at once; the units fill several panels, or less than one panel. */
+ * panel of columns at once. The units of a layer fill several panels, or less than one panel. */
 static void
 try_long (const char *level)
 {
