@@ -357,13 +357,25 @@ try_case (const Case *c)
   return judge (c, status);
 }
 
+/* Returns whether the test has a case. Without the module that draws pictures,
+ * cleave_dot_layout_new() fails, so there is no layout for the other functions. */
+static gboolean
+is_tried (const Case *c)
+{
+#ifdef HAS_PICTURES
+  return TRUE;
+#else
+  return c->must != GOOD || !g_str_has_prefix (c->title, "cleave_dot_layout_");
+#endif
+}
+
 START_TEST (wrong_arguments_are_refused)
 {
   guint n_failed = 0;
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      g_autofree char *wrong = try_case (&cases[i]);
+      g_autofree char *wrong = is_tried (&cases[i]) ? try_case (&cases[i]) : NULL;
 
       if (wrong != NULL)
         g_printerr ("%s: %s\n", cases[i].title, wrong);
