@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Implements cleave_program_bind(): checks the tensors that a caller binds, and points the tasks
- * of the program to them (cleave_binding_apply()). */
+/* Implements cleave_program_bind(): checks the tensors that a caller binds. Then
+ * cleave_binding_apply() sets the addresses that the tasks of the program use. */
 
 #include "program-private.h"
 

@@ -3,9 +3,9 @@
 
 #include <cleave/cleave-program.h>
 
-/* The lifetimes of buffers without an arena, for searches. passes/fit measures candidates with this
- * function, and packs an arena only if it needs the bytes of the arena. The result has the public
- * type CleaveMemoryTimeline. */
+/* The lifetimes of buffers without an arena, for searches. passes/fit measures candidates with
+ * these lifetimes, and packs an arena only if it needs the bytes of the arena. The result has the
+ * public type CleaveMemoryTimeline. */
 
 /* Returns the timeline of a program with one thread, without placing buffers: `arena_bytes` and all
  * offsets are 0. Returns NULL on error. cleave_arena_place_spans() can compute the arena's bytes

@@ -101,8 +101,8 @@ extern const CleaveOp cleave_op_qdq_add;
 CleaveQdqAdd *cleave_qdq_add_find (const CleaveKernelInstance *group);
 
 /* The mean of dequantized values as one op, whose result is quantized. The op of the group is a
- * GlobalAveragePool or a ReduceMean. `has_doubles`: the reference kernel adds in double precision,
- * as for ReduceMean. */
+ * GlobalAveragePool or a ReduceMean. `has_doubles`: the op is ReduceMean, whose reference kernel
+ * adds in double precision. */
 typedef struct
 {
   CleaveQdqX x;

@@ -256,7 +256,7 @@ count_busy (const CleaveSchedule *schedule)
 }
 
 /* Runs all sequences in a parallel region. OpenMP may provide fewer threads than there are
- * sequences, as in a nested region; the provided threads then run all sequences. */
+ * sequences, for example in a nested region. The provided threads then run all sequences. */
 static void
 run_region (CleaveProgram *program)
 {
@@ -266,9 +266,9 @@ run_region (CleaveProgram *program)
   run_sequences (program, (guint) omp_get_thread_num ());
 }
 
-/* After a fork, the parent keeps the threads of libgomp, and the next parallel region of the child
- * would wait for them forever. In the child, each region therefore begins in a new thread, for
- * which libgomp starts new threads. */
+/* TRUE in the child of a fork: the process has lost the threads of libgomp (`leaves_threads`: the
+ * fork begins). The next parallel region would wait for the lost threads forever. So each region
+ * begins in a new thread, for which libgomp starts new threads. */
 static _Thread_local gboolean leaves_threads, has_lost_threads;
 
 static gboolean

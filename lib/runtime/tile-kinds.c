@@ -320,8 +320,9 @@ cleave_tile_kind_new (CleaveTilePreparation *p, CleaveTilePart *parts)
   guint n_calls = tiles->body.calls->len;
   g_autofree gint64 *offsets = g_new0 (gint64, n_calls);
   gint64 n_bytes = cleave_tile_place (parts, &tiles->body, offsets);
-  g_autofree char *memory = g_malloc ((gsize) n_bytes + 64); /* 64 more bytes, to align `at` to a
-                                                              * cache line as scratch is aligned */
+  g_autofree char *memory = g_malloc ((gsize) n_bytes + 64); /* 64 more bytes, so that `at` can
+                                                                begin at a cache line, like
+                                                                scratch */
   char *at = memory + (64 - (gsize) memory % 64) % 64;
   CleaveTileKind *kind = g_new0 (CleaveTileKind, 1);
 

@@ -175,8 +175,8 @@ pack_factors (const CleaveTensor *base, gconstpointer data, gpointer to)
   make_factors (data, to);
 }
 
-/* Returns the factors of all channels of the base constants, which all pieces share. Returns NULL
- * if each run must compute them. */
+/* Returns the factors of all channels. All pieces share these factors, which are computed from the
+ * bases of the constants. Returns NULL if each run must compute them. */
 static const float *
 get_factors (const CleaveKernelInstance *instance, CleaveWeights *weights)
 {

@@ -128,8 +128,8 @@ cleave_epilogue_op_do_clip (const CleaveEpilogueOp *epilogue_op,
   CLEAVE_EPILOGUE_ALL (cleave_vector_at_most (cleave_vector_at_least (v, least), most));
 }
 
-/* Applies a function to the block through memory, since the function needs all registers. `gate`:
- * multiplies v by the function of v. */
+/* Applies a function to the block through memory, since the function needs all registers. `gate`
+ * TRUE: replaces each value v by v times the function of v. */
 static CLEAVE_SPECIALISED void
 cleave_epilogue_do_function (const CleaveFusedConsumer *self,
                              gboolean gate,

@@ -73,7 +73,7 @@ cleave_vectors_exp_parts (const CleaveVector *a, int n, CleaveExpVectors *e)
     e->exponent[i] = (CleaveBits) shifted[i] - (CleaveBits) magic;
 }
 
-/* Replaces n vectors by their exponentials, as cleave_f32_exp() computes them. */
+/* Replaces n vectors by their exponentials, with the bits of cleave_f32_exp(). */
 static CLEAVE_SPECIALISED void
 cleave_vectors_exp (CleaveVector *v, int n)
 {
@@ -94,7 +94,7 @@ cleave_vectors_exp (CleaveVector *v, int n)
     v[i] = v[i] * (CleaveVector) ((e.exponent[i] - half[i] + 127u) << 23);
 }
 
-/* Replaces n vectors by their sigmoids, as cleave_f32_sigmoid() computes them. */
+/* Replaces n vectors by their sigmoids, with the bits of cleave_f32_sigmoid(). */
 static CLEAVE_SPECIALISED void
 cleave_vectors_sigmoid (CleaveVector *v, int n)
 {
@@ -112,7 +112,7 @@ cleave_vectors_sigmoid (CleaveVector *v, int n)
     v[i] = 1.0f / a[i];
 }
 
-/* Replaces n vectors by their hyperbolic tangents, as cleave_f32_tanh() computes them. */
+/* Replaces n vectors by their hyperbolic tangents, with the bits of cleave_f32_tanh(). */
 static CLEAVE_SPECIALISED void
 cleave_vectors_tanh (CleaveVector *v, int n)
 {
@@ -156,7 +156,7 @@ cleave_vectors_erf_power (const CleaveVector *q, int n, CleaveExpVectors *e)
     e->scale[i] = (CleaveVector) ((CleaveBits) shifted[i] << 23);
 }
 
-/* Replaces n vectors by their error functions, as cleave_f32_erf() computes them. */
+/* Replaces n vectors by their error functions, with the bits of cleave_f32_erf(). */
 static CLEAVE_SPECIALISED void
 cleave_vectors_erf (CleaveVector *v, int n)
 {
@@ -194,7 +194,7 @@ cleave_vectors_erf (CleaveVector *v, int n)
 /* clang-format off */
 /* Defines cleave_line_<word>, which applies a function to n contiguous elements of `a` and stores
  * the results in `y`; `y` may be `a`. Also defines cleave_gate_<word>, which multiplies each
- * element by its function. */
+ * element by the function of the element. */
 #define CLEAVE_LINE(word)                                                                          \
   static G_GNUC_UNUSED void                                                                        \
   cleave_line_##word (const float *a, float *y, gint64 n)                                          \

@@ -51,8 +51,8 @@
 #endif
 
 /* CLEAVE_HAS_FMA: one instruction does a fused multiply-add of vectors. At v1, each lane calls
- * fmaf, so an empty lane costs as much as a used one. The generic level defines the macro too, so
- * that any machine tests the code behind it. */
+ * fmaf, so an unused lane costs as much as a used lane. The generic level defines the macro too, so
+ * that any machine tests the code that it selects. */
 #if defined(CLEAVE_AVX2) || !defined(CLEAVE_SSE2)
 #define CLEAVE_HAS_FMA
 #endif

@@ -24,8 +24,8 @@ typedef struct
   gint64 size[CLEAVE_LOOP_VIEWS];         /* indexed by view: size of an element in bytes */
 } CleaveLoops;
 
-/* A line: indexed by view, the offset at which it begins, in elements; and its position in the
- * loops. */
+/* A line: the offset of the line's first element in each view, in elements; and the position of the
+ * line in the loops. */
 typedef struct
 {
   gint64 index[CLEAVE_MAX_RANK];

@@ -150,8 +150,8 @@ prepare (const CleaveKernelInstance *instance,
   for (gint64 i = 0; i < n; i++)                                                                   \
     for (gint64 k = 0; k < (times); k++)                                                           \
       y[i * (times) + k] = x[i];
-/* Defines functions that write lines of elements of type T: one repeats elements, one reads them at
- * computed offsets. */
+/* Defines functions that write lines of elements of type T: one function repeats elements, the
+ * other function reads elements at computed offsets. */
 #define LINES_OF(T)                                                                                \
   static void repeat_##T (const T *restrict x, T *restrict y, gint64 n, gint64 times)              \
   {                                                                                                \

@@ -11,8 +11,8 @@
 /* Largest number of elements of a row that is not dense. The reference kernel computes longer rows,
  * one after the other. */
 #define MAX_LENGTH 4096
-/* Smallest number of elements of a dense row for which a vector holds elements of one row. At 64
- * elements, this takes as long as computing one row in each lane. */
+/* Smallest number of elements of a dense row for which a vector holds elements of one row. With
+ * rows of 64 elements, one row in a vector takes as long as one row in each lane. */
 #define MIN_DENSE 64
 /* Number of exponentials of a dense row that are computed at once. */
 #define BLOCK 512

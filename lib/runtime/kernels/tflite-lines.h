@@ -3,8 +3,8 @@
 
 /* Computes lines of element-wise ops of TensorFlow Lite on integers: TfliteAdd, TfliteSub,
  * TfliteMul, TfliteSquaredDifference, TflitePRelu, TfliteRescale and TfliteQuantize. convert.c runs
- * the lines. The loops compute as fixed-point.h does, without branches, so that compilers use
- * vectors. A line is computed in blocks of CLEAVE_TFLITE_BLOCK 32-bit integers. */
+ * the lines. The results have the bits of fixed-point.h. The loops have no branches, so that
+ * compilers use vectors. A line is computed in blocks of CLEAVE_TFLITE_BLOCK 32-bit integers. */
 
 #include <cleave/cleave-tflite.h>
 #include <math.h>

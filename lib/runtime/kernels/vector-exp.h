@@ -2,7 +2,7 @@
 #pragma once
 
 /* Exponentials of vectors, with the bits of lib/ops/elementwise-math.h. softmax-columns.h and
- * reduce-exponentials.h use them. Without CLEAVE_HAS_FMA, they call the scalar functions of
+ * reduce-exponentials.h use them. Without CLEAVE_HAS_FMA, this file calls the scalar functions of
  * elementwise-math.h. */
 
 #include "vector.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
-/* Converts float16, one element or 8 or 16 elements at once, at levels that have instructions for
- * this. */
+/* Converts between float16 and float32, 1, 8 or 16 elements at once, at levels with instructions
+ * for this. */
 
 #include <glib.h>
 

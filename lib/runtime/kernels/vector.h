@@ -52,8 +52,8 @@ cleave_vector_keep (CleaveVector v)
   return v;
 }
 
-/* Loads the lower half of a vector from `low`, and the upper half from `high`. */
 #define CLEAVE_HALF (CLEAVE_VECTOR / 2)
+/* Loads the lower half of a vector from `low`, and the upper half from `high`. */
 static inline CleaveVector
 cleave_vector_load_halves (const float *low, const float *high)
 {

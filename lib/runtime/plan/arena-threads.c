@@ -236,8 +236,8 @@ count_range (Moving *m, gint64 begin, gint64 end)
   return foreign;
 }
 
-/* Returns whether the bytes from offset `at` are free for `buffer`: no conflicting buffer overlaps
- * them, except buffer `except`. */
+/* Returns whether the bytes from offset `at` are free for `buffer`: no conflicting buffer other
+ * than `except` overlaps these bytes. */
 static gboolean
 is_free (Moving *m, guint buffer, gint64 at, guint except)
 {

@@ -171,8 +171,9 @@ find_gap (const Packing *packing, gint64 n_bytes)
   return best == UNPLACED ? top : best;
 }
 
-/* Places all buffers in the current order. Returns the bytes of the arena. `is_last`: no later
- * round needs the offsets, so stop as soon as the arena is as large as the smallest one. */
+/* Places all buffers in the current order. Returns the bytes of the arena. `is_last` TRUE: no later
+ * round needs the offsets, so the function stops when the arena is as large as the smallest arena
+ * so far. */
 static gint64
 pack (Packing *packing, gboolean is_last)
 {

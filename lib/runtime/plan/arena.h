@@ -26,5 +26,5 @@ typedef struct
 #define CLEAVE_ARENA_CLOSE 1.025
 
 /* Sets the offset of each buffer, in bytes. Returns the bytes of the arena. `at_least` is the lower
- * bound, the largest sum of buffers in use at once; an arena of this size ends the search. */
+ * bound, the most bytes of buffers in use at once; an arena of this size ends the search. */
 gint64 cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offsets);

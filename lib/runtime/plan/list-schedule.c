@@ -123,9 +123,9 @@ leave_buffers (Simulation *sim, guint step)
       sim->live -= task->n_bytes[task->touched[i]];
 }
 
-/* Counts that predecessor `pred` of a step is done. If no predecessor is missing then, the step
- * becomes ready. The first step that should run right after `pred` stays with `thread`; other steps
- * go to a heap. */
+/* Notes that predecessor `pred` of a step is done. If `pred` was the last missing predecessor, the
+ * step becomes ready. The first step that should run right after `pred` stays with `thread`; other
+ * steps go to a heap. */
 static void
 release (Simulation *sim, guint step, guint pred, guint thread)
 {
@@ -368,7 +368,8 @@ run_simulation (Simulation *sim)
   g_ptr_array_unref (sim->ready);
 }
 
-/* Makes the schedule of one thread, which runs the steps in the order of their numbers. */
+/* Fills the schedule of a program with one thread, which runs the steps in the order of their
+ * numbers. */
 static void
 keep_order (CleaveSchedule *schedule)
 {

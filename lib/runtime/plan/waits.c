@@ -49,7 +49,7 @@ add_wait (Waiting *w, guint step, CleaveWait wait)
     g_array_append_val (w->found, wait);
 }
 
-/* Sorts waits by step. `found` has the waits in the schedule's order. */
+/* Returns the waits of `found`, sorted by step. `found` has the waits in the schedule's order. */
 static CleaveWaits
 sort_waits (const GArray *found, const guint *begin, const guint *end, guint n_steps)
 {
@@ -67,8 +67,8 @@ sort_waits (const GArray *found, const guint *begin, const guint *end, guint n_s
   return waits;
 }
 
-/* Removes the waits that the order of steps on a thread or another wait already implies (transitive
- * reduction). */
+/* Returns the waits of a schedule, without waits that other waits or the order of steps on a thread
+ * already imply (transitive reduction). */
 static CleaveWaits
 find_waits (const CleaveSchedule *schedule, const CleaveWaits *asked, const CleaveWaitSource *more)
 {

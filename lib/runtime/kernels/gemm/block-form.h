@@ -34,6 +34,6 @@ gboolean cleave_block_find (const float *w, gint64 n, CleaveBlock *block);
 #define CLEAVE_BLOCK_TOGETHER 16 /* number of floats of a row in one cache line */
 gint64
 cleave_block_read_columns (const CleavePanels *panels, const float *from, gint64 column, float *to);
-/* Returns the description of a matrix of floats with the longest possible blocks; `block` 0 if
- * there are no blocks. */
+/* Returns the block form of a matrix of floats, with blocks as long as possible; `block` 0 if there
+ * are no blocks. */
 CleaveBlockForm cleave_block_find_form (const CleavePanels *panels, const float *from);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs convolutions with few result channels that narrow.c has planned. */
+/* Runs the convolutions that narrow.c has planned: convolutions with few result channels. */
 
 #include "direct.h"
 #include "narrow-plan.h"

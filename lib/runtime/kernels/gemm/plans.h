@@ -72,8 +72,8 @@ gboolean cleave_brgemm_plan_gemm (const CleaveKernelInstance *instance,
                                   CleaveWeights *weights,
                                   CleaveBrgemm *brgemm);
 
-/* Returns whether the channels of X and of Y are contiguous, and the elements of the bias B as
- * well. */
+/* Returns whether the channels of X, the channels of Y and the elements of the bias B are
+ * contiguous. */
 gboolean cleave_brgemm_can_serve_conv (const CleaveKernelInstance *instance,
                                        const CleaveDims *dims);
 /* Returns the product of a convolution whose weights are panels from packed column `first` on. The

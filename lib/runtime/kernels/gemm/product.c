@@ -83,7 +83,8 @@ cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns
 }
 
 /* Returns the number of equal parts into which a tap of k elements is cut, so that a part reads at
- * most 2 * MAX_CALL_FLOATS floats of a panel. Returns 1 if no small number of parts divides k. */
+ * most 2 * MAX_CALL_FLOATS floats of a panel. The function tries the divisors of k that are less
+ * than twice the smallest sufficient number. Returns 1 if there is no such divisor. */
 static gint64
 parts_of_tap (gint64 k)
 {

@@ -11,7 +11,7 @@ enum { X = CLEAVE_RECURRENT_SUMS_X, W = CLEAVE_RECURRENT_SUMS_W, B = CLEAVE_RECU
 typedef struct
 {
   CleaveRecurrentMatrix w;
-  guint inner;           /* dimension of X, 0 or 1, along which one product runs */
+  guint inner;           /* dimension of X, 0 or 1, whose indices are the rows of one product */
   gint64 n_rows, n_runs; /* number of rows of one product; number of products */
 } Plan;
 

@@ -165,7 +165,7 @@ widen_rows (const Work *work, gint64 begin, gint64 n)
                    s->a.k_stride, 0, to, s->length);
 }
 
-/* Multiplies a row of sums by alpha and adds beta * C, as Gemm defines. */
+/* Multiplies a row of sums by alpha and adds beta * C (attributes and operand of Gemm). */
 static void
 add_c (const Work *work, gint64 row, float *sums)
 {

@@ -69,8 +69,8 @@ set_axes (Winograd *plan, const CleaveKernelInstance *instance, CleaveDims dims)
   plan->y_image = y->stride[dims.n];
 }
 
-/* Sets `nests`: whether a step along each axis of y is at least the elements that all inner axes
- * span. An axis with one position gets this number as its step. `size`: elements of a pixel. */
+/* Sets `nests` to whether a step along each axis of y is at least the size of all inner axes. An
+ * axis with one position gets this size as its step. `size`: elements of a pixel. */
 static void
 find_nesting (Winograd *plan, gint64 size)
 {

@@ -33,7 +33,7 @@ typedef struct
                         that read one channel of x */
 } CleaveByteImage;
 
-/* Returns the number of elements of scratch along an axis that `n` adjacent elements of y read. */
+/* Returns the number of elements of scratch that `n` adjacent elements of y read along an axis. */
 static inline gint64
 cleave_byte_axis_reach (const CleaveAxis *axis, gint64 n)
 {

@@ -98,8 +98,8 @@ put_in_order_32 (const __m256i *sum, __m256i *to)
 #define WORDS(from) _mm512_loadu_si512 (from)
 #include "channel-dot4-rows.h"
 
-/* Defines the functions for vectors of 32 bytes, which compute the last channels if at most half a
- * block of channels is left. */
+/* Defines the functions for vectors of 32 bytes. These functions compute the last channels if at
+ * most 32 channels, half a block, are left. */
 #define NAME(name) name##_32
 #define V(name) _mm256_##name
 #define VECTOR __m256i

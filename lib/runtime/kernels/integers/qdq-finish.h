@@ -6,7 +6,7 @@
  * vectors of floats. COLUMNS is the distance of the two vectors in columns. */
 
 /* Returns the permutation that selects 16 bits of each lane of two vectors: the upper 16 bits if
- * `upper` is 1, otherwise the lower ones. */
+ * `upper` is 1, the lower 16 bits if it is 0. */
 static inline __attribute__ ((always_inline)) VECTOR
 NAME (word_order) (gint16 upper)
 {
