@@ -64,11 +64,11 @@ is_complete (const CleaveBundleFlow *flow, guint s)
   return *get_made (flow, s) == get_result (flow, s)->image.rows;
 }
 
-/* For a step `s` that has computed rows since the mark (flow->mark): returns whether its window of
- * an operand has moved by as many rows as the operand has got. A complete operand needs no new
- * rows. Returns FALSE if the window at the mark lies wholly in the padding before the operand. If
- * the result of the segment overlays the operand, also returns FALSE if only a part of this window
- * lies in that padding. */
+/* Returns whether, since the mark (flow->mark), the window of step `s` has moved by as many rows of
+ * the operand as the operand has gained. Step `s` must have computed rows since the mark. A
+ * complete operand needs no new rows. Returns FALSE if the window at the mark lies wholly in the
+ * padding before the operand. If the result of the segment overlays the operand, also returns FALSE
+ * if only a part of this window lies in that padding. */
 static gboolean
 advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
 {

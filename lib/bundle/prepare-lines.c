@@ -50,8 +50,8 @@ reshape (CleaveGraph *graph,
   return cleave_graph_add_reshape (graph, like->name, x, &ints, error);
 }
 
-/* A permutation that makes the dimensions in a bit mask the last dimensions of a value, and the
- * inverse permutation. */
+/* Two permutations of dimensions. The first makes the dimensions in a bit mask the last dimensions
+ * of a value; the second is its inverse. */
 typedef struct
 {
   CleaveTransposeAttrs to, from; /* the permutation, and its inverse */

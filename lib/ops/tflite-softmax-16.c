@@ -2,11 +2,11 @@
 
 /* TfliteSoftmax16: SOFTMAX on int16 along the last dimension.
  *
- * `exp_table` and `reciprocal_table` hold 513 values each, between which the kernel interpolates:
- * exp (t) for t from -10 to 0, and 1 / (1 + t) for t from 0 to 1, in units of 2^-15. A multiplier
- * brings the difference from the maximum to units of 10 / 65535. Exponentials are added up in 32
- * bits; each exponential is multiplied by the reciprocal of the sum and rounded, ties toward plus
- * infinity. Source: SoftmaxInt16 () of reference/softmax.h. */
+ * Each of two tables holds 513 values in units of 2^-15, and the kernel interpolates between these
+ * values. `exp_table` holds exp (t) for t from -10 to 0, and `reciprocal_table` holds 1 / (1 + t)
+ * for t from 0 to 1. A multiplier brings the difference from the maximum to units of 10 / 65535.
+ * Exponentials are added up in 32 bits; each exponential is multiplied by the reciprocal of the sum
+ * and rounded, ties toward plus infinity. Source: SoftmaxInt16 () of reference/softmax.h. */
 
 #include "reference.h"
 #include "tflite.h"

@@ -18,8 +18,8 @@ typedef struct
    *
    * The kernel doubles a sum before it scales the sum, which is faster. This needs a sum with a
    * magnitude below 2^30, a result with the bounds -128 and 127, and a shift of at least 0. The
-   * table then has twice the initial value, and the shift itself. For other channels, it has the
-   * initial value, and the shift minus 64, a negative byte. A channel with a float scale
+   * table then has twice the initial value, and the shift itself. For other channels, the table has
+   * the initial value, and the shift minus 64, a negative byte. A channel with a float scale
    * (CLEAVE_FLOAT_SCALES) has the shift INT8_MAX, and the bits of the float as the multiplier. */
   const int32_t *sums;
   CleaveSlide slide;

@@ -42,8 +42,8 @@ typedef struct
   const int8_t *x, *w; /* addresses of channel 0 of x (in slot 0) and of the weights, at the first
                           tap that reads data */
   int32_t taps;        /* number of taps of each row of the kernel that read data */
-  int32_t step, skip;  /* bytes of x from one tap to the next; bytes of the weights of a row whose
-                          taps are on padding */
+  int32_t step, skip;  /* step: bytes of x from one tap to the next; skip: bytes of the weights of
+                          a row of the kernel for taps on padding */
   int32_t zeros;       /* -x_zero; with DSP instructions, in both halves of the word */
 } DepthwiseS8;
 

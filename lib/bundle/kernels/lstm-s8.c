@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: 0BSD */
 
 /* The recurrent layer LSTM of int8 with the gates input, forget, cell and output, by the rules of
- * TensorFlow Lite. A pixel of the state has c as int16, and two vectors of h: even steps write one
- * of them, odd steps the other. */
+ * TensorFlow Lite. A pixel of the state has c as int16, h after the last even step, and h after the
+ * last odd step. */
 
 #include "cleave-kernels.h"
 
