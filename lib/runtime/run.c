@@ -266,9 +266,10 @@ run_region (CleaveProgram *program)
   run_sequences (program, (guint) omp_get_thread_num ());
 }
 
-/* TRUE in the child of a fork: the process has lost the threads of libgomp (`leaves_threads`: the
- * fork begins). The next parallel region would wait for the lost threads forever. So each region
- * begins in a new thread, for which libgomp starts new threads. */
+/* `has_lost_threads`: TRUE in the child of a fork, if the parent kept threads of libgomp;
+ * `leaves_threads`: this value for the next child. The next parallel region of the child would wait
+ * for the lost threads forever. So each region begins in a new thread, for which libgomp starts new
+ * threads. */
 static _Thread_local gboolean leaves_threads, has_lost_threads;
 
 static gboolean

@@ -59,7 +59,7 @@ type_of_floats (const CleaveCall *call, const CleaveTensorType *type)
  * of 8 channels of 32,768 pixels takes 0.42 ms with this move, and 2.2 ms without it. */
 #define SHORT_LINE 8
 
-/* Returns a dense float view of the part. `how` AS_IT_LIES: in the memory order of `like`. */
+/* Returns a dense float view of the part. AS_IT_LIES: it has the memory order of `like`. */
 static CleaveView
 lay_out_floats (const CleaveView *part, const CleaveView *like, Order how)
 {
