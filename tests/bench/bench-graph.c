@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures the time to build, validate, order and plan a graph of a million nodes, and the time
- * that a program needs for a step besides the step's kernel. No figure makes the program fail. */
+/* Measures the time to build, validate, order and plan a graph of a million nodes. Also measures
+ * the time that a program needs for a step besides the step's kernel. No figure makes the program
+ * fail. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>

@@ -41,8 +41,9 @@ def conv(name, x, shape, shift, attributes):
 
 
 def network(rows, least):
-    """Returns a graph with each case of the kernels; the smallest weight is `least`. The cases are convolutions with 3 and
-    with 16 channels, depthwise and 1x1 convolutions, a number of channels that is no multiple of four, dilation and groups."""
+    """Returns a graph in which each case of the kernels occurs; the smallest weight is `least`. There are convolutions
+    with 3 and with 16 channels, depthwise and 1x1 convolutions, dilation and groups. One number of channels is no
+    multiple of four."""
     return '\n'.join([
         'graph boards', f'%x = Input : int8 1x{rows}x16x3  # x', '%zero = Constant value=-5 : int8 scalar  # zero',
         f'%least = Constant value={least} : int8 scalar  # least',

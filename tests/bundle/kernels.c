@@ -142,8 +142,8 @@ fill_garbage (GRand *rand, char *memory, gint64 n)
     memory[i] = (char) g_rand_int (rand);
 }
 
-/* Sets an operand to a copy of the rows and columns that a call needs, in a ring that may have more
- * rows and columns. Returns the memory of the ring. */
+/* Copies the rows and columns that a call needs into a ring, and sets an operand to this ring. The
+ * ring may have more rows and columns than the call needs. Returns the memory of the ring. */
 static char *
 copy_ring (GRand *rand,
            const CleaveBundleValue *value,

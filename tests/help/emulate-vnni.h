@@ -7,7 +7,6 @@
 
 #include <glib.h>
 
-/* If the processor has VNNI in AVX-512 and lacks AVX-VNNI, makes the level `avxvnni` run on it, so
- * that tests can run the code of this level. Returns FALSE for other levels, and on processors that
- * have VNNI in neither form. */
+/* Makes the level `avxvnni` run on a processor that has the VNNI instructions of AVX-512 and lacks
+ * AVX-VNNI. Returns FALSE for other levels, and on processors that have VNNI in neither form. */
 gboolean cleave_test_emulate_level (const char *level);

@@ -60,8 +60,8 @@ def check_texts(path, old, new):
             check(path, sets.get(s.domain) == s.version, f'opset of {s.domain}')
 
 
-# Checks that each node of the new file that computes a value of the old file has the name and the operands of the old
-# node. Nodes that the import folded or rewrote may be missing.
+# Checks the nodes of the new file. If a node computes a value of the old file, the node must have the name and the
+# operands of the old node. Nodes that the import folded or rewrote may be missing.
 def check_nodes(path, old, new):
     makers = {name: node for node in old.graph.node for name in node.output if name}
     names = collections.Counter(node.name for node in old.graph.node)

@@ -69,8 +69,8 @@ START_TEST (integer_division_is_exact)
 }
 END_TEST
 
-/* If the bounds of a Clip are beyond the range of bytes, the result equals a Clip in a wider type
- * whose result is truncated to a byte. */
+/* The bounds of a Clip are beyond the range of bytes. The result equals the result of a Clip in a
+ * wider type, truncated to a byte. */
 START_TEST (bounds_beyond_bytes_are_clamped)
 {
   static const double some[] = { -INFINITY, -1000, -129, -128, -3.5, 0,        9,

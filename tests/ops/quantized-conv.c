@@ -140,8 +140,8 @@ START_TEST (results_are_scaled_rounded_and_saturated)
 }
 END_TEST
 
-/* The peak counts the bytes of each type: 3 x 8 x 8 bytes are computed from 2 x 8 x 8 bytes, and 3
- * x 8 x 8 numbers of 4 bytes are computed from the 3 x 8 x 8 bytes. */
+/* The peak counts the bytes of each type. The convolution computes 3 x 8 x 8 bytes from 2 x 8 x 8
+ * bytes. A DequantizeLinear converts these bytes to 3 x 8 x 8 numbers of 4 bytes. */
 START_TEST (memory_counts_the_bytes_of_each_type)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -353,8 +353,8 @@ START_TEST (a_stream_has_the_bits_of_its_sequence)
 }
 END_TEST
 
-/* If the input is not in the arena, a bundle needs at most 4,008 bytes, for the states and the rows
- * of the largest layer. */
+/* If the input is not in the arena, a bundle needs at most 4,008 bytes. These bytes contain the
+ * states and the rows of the largest layer. */
 START_TEST (a_stream_needs_little_memory)
 {
   static const char *const options[] = { "input=apart", "state=all", NULL };

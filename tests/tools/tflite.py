@@ -86,8 +86,8 @@ class Commands(unittest.TestCase):
             with open(page, encoding='utf-8') as file:
                 self.assertIn('<html', file.read().lower())
 
-    # Integers with the arithmetic of TensorFlow Lite have no form in ONNX, so an export of such a model is an error
-    # that says so.
+    # Integers with the arithmetic of TensorFlow Lite have no form in ONNX, so the export of a model with these integers
+    # is an error with this reason.
     def test_models_of_floats_become_onnx(self):
         kinds = set()
         for model in self.models:

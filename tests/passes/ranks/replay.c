@@ -68,8 +68,8 @@ START_TEST (a_large_message_is_acknowledged_first)
 }
 END_TEST
 
-/* A message that is sent after a large message leaves before the rest of the large message, if the
- * receiver does not expect the large message yet. */
+/* A small message is sent after a large message. If the receiver does not expect the large message
+ * yet, the small message leaves before the rest of the large message. */
 START_TEST (later_messages_overtake_the_rest_of_a_large_one)
 {
   static const char text[] = "graph g\n%x = Input : float32 33554432\n%y = Input : float32 16384\n"

@@ -190,8 +190,8 @@ trial_end (Trial *trial)
   cleave_graph_unref (trial->graph);
 }
 
-/* Sums the MACs of all nodes except the nodes whose names are in `but`, to check the MACs that the
- * report has for parallel subgraphs. */
+/* Returns the sum of the MACs of all nodes, without the nodes whose names are in `but`. The test
+ * compares the sum with the MACs that the report has for parallel subgraphs. */
 static gint64
 count_macs (const CleaveGraph *graph, const char *const *but)
 {
