@@ -2,121 +2,136 @@
 
 /* A convolution of floats by Winograd's algorithm F(2x2, 3x3). A tile of 2x2 elements of the result
  * needs 16 sums, one for each element of a transformed tile of 4x4 elements of x. A row of the
- * result needs only 12 of them: the upper row of a tile does not need the last four, the lower row
- * does not need the first four. Elements of x on padding are 0. */
+ * result needs only 12 of the sums, and three rows of x. The upper row of a tile does not need the
+ * last four sums and the last row of x. The lower row does not need the first four sums and the
+ * first row of x. The kernel computes one column of three sums after the other, since all 12 sums
+ * of four channels would take 192 bytes of stack. Elements of x on padding are 0. */
 
 #include "cleave-kernels.h"
 
 typedef struct
 {
   const CleaveCall *call;
-  const CleaveWinogradF32 *p;
-  int32_t row, column; /* row and column in the operand at which the tile begins */
-  int32_t is_lower;    /* whether the row of the result is the lower row of its tiles */
-  int32_t first, end;  /* columns [first, end) of the operand that may be read */
+  const float *rows[3]; /* rows of the operand from column x->begin on; NULL: the row is padding */
+  const float *w;       /* factors that winograd_add () reads next */
+  float *y[2];          /* addresses of two adjacent pixels; NULL: the result has no such pixel */
+  int32_t column;       /* column in the operand at which the tile begins */
+  int32_t is_lower;     /* whether the row of the result is the lower row of its tiles */
+  int32_t first, end;   /* columns [first, end) of the operand that may be read */
+  int32_t j;            /* column of the transformed tile */
+  int32_t n;            /* number of channels of a block, four or one */
+  float d[3], sum[12];  /* column j of the transformed tile, and of the sums of each channel */
 } Winograd;
 
-/* Transforms four values of x in place. The values are `step` floats apart. */
-static void
-winograd_image (float *d, int step)
+/* Sets the tile whose left pixels are in column `at` of the result. */
+static CLEAVE_APART void
+winograd_set_tile (Winograd *s, int32_t at)
 {
-  const float d0 = d[0], d1 = d[step], d2 = d[2 * step], d3 = d[3 * step];
+  const CleaveCall *call = s->call;
+  const CleaveWinogradF32 *p = call->params;
+  const int32_t channels = p->out * p->groups;
+  float *y = (float *) (void *) call->y;
 
-  d[0] = d0 - d2;
-  d[step] = d1 + d2;
-  d[2 * step] = d2 - d1;
-  d[3 * step] = d1 - d3;
+  s->column = at - p->pad[1];
+  s->y[0] = at < call->begin ? NULL : y + (at - call->begin) * channels;
+  s->y[1] = at + 1 < call->end ? y + (at + 1 - call->begin) * channels : NULL;
 }
 
-/* Returns result 1 (`is_second`) or result 0 of four transformed sums. The sums are `step` floats
- * apart. */
-static float
-winograd_result (const float *m, int step, int32_t is_second)
+/* Begins column j of the sums of a block. `w`: the factors of the block. `bias`: the biases; NULL
+ * if there is none. */
+static CLEAVE_APART void
+winograd_begin (Winograd *s, const float *w, const float *bias)
 {
-  return is_second ? (m[step] - m[2 * step]) - m[3 * step] : (m[0] + m[step]) + m[2 * step];
+  s->w = w + (4 * s->is_lower + s->j) * s->n;
+  memset (s->sum, 0, sizeof s->sum);
+  if (bias != NULL && s->j == 1)
+    memcpy (s->sum + (s->is_lower ? 0 : 4), bias, (uint32_t) s->n * sizeof *bias);
 }
 
-/* Loads a tile of a channel and transforms it. Sets to 0 the row of the transformed tile that the
- * result does not need. */
-static void
-winograd_load (const Winograd *s, int32_t channel, float *d)
+/* Computes column j of the transformed tile of a channel, from two columns of the tile. */
+static CLEAVE_APART void
+winograd_load (Winograd *s, int32_t channel)
 {
-  const CleaveRows *x = &s->call->x[0];
-  const int32_t pixel = s->p->in * s->p->groups;
+  const CleaveWinogradF32 *p = s->call->params;
+  const int32_t j = s->j;
 
-  for (int32_t i = 0; i < 4; i++)
+  for (int i = 0; i < 2; i++)
     {
-      const int32_t row = s->row + i;
-      const int is_here = i >= s->is_lower && i < 3 + s->is_lower && row >= 0 && row < s->p->rows;
-      const float *from = is_here ? (const float *) cleave_row (x, row) + channel : NULL;
+      const int32_t column = s->column + (i == 0 ? (j == 3 ? 1 : j) : j < 2 ? 2 : 2 * j - 3);
+      const int32_t at = (column - s->call->x[0].begin) * p->in * p->groups + channel;
+      const int is_here = column >= s->first && column < s->end;
+      const float x0 = is_here && s->rows[0] != NULL ? s->rows[0][at] : 0;
+      const float x1 = is_here && s->rows[1] != NULL ? s->rows[1][at] : 0;
+      const float x2 = is_here && s->rows[2] != NULL ? s->rows[2][at] : 0;
+      const float d0 = s->is_lower ? x0 + x1 : x0 - x2;
+      const float d1 = s->is_lower ? x1 - x0 : x1 + x2;
+      const float d2 = s->is_lower ? x0 - x2 : x2 - x1;
 
-      for (int32_t j = 0; j < 4; j++)
-        {
-          const int32_t column = s->column + j;
-
-          d[4 * i + j] = from != NULL && column >= s->first && column < s->end
-                             ? from[(column - x->begin) * pixel]
-                             : 0;
-        }
-    }
-  for (int j = 0; j < 4; j++)
-    winograd_image (d + j, 4);
-  for (int i = 0; i < 4; i++)
-    winograd_image (d + 4 * i, 1);
-}
-
-/* Computes n channels of two adjacent pixels. Stores a pixel only if its address in `y` is not
- * NULL. */
-static void
-winograd_block (
-    const Winograd *s, int32_t group, int32_t n, const float *w, const float *bias, float *const *y)
-{
-  const int32_t first = 4 * s->is_lower;
-  float sum[16][4], d[16], m[16];
-
-  for (int32_t t = 0; t < 16; t++)
-    for (int32_t k = 0; k < n; k++)
-      sum[t][k] = bias != NULL && t == 5 ? bias[k] : 0;
-  for (int32_t i = 0; i < s->p->in; i++)
-    {
-      winograd_load (s, group * s->p->in + i, d);
-      for (int32_t t = first; t < first + 12; t++)
-        for (int32_t k = 0; k < n; k++)
-          sum[t][k] = cleave_fma (d[t], w[t * n + k], sum[t][k]);
-      w += 16 * n;
-    }
-  for (int32_t k = 0; k < n; k++)
-    {
-      for (int32_t t = 0; t < 16; t++)
-        m[t] = sum[t][k];
-      for (int32_t j = 0; j < 4; j++)
-        m[j] = winograd_result (m + j, 4, s->is_lower);
-      for (int32_t j = 0; j < 2; j++)
-        if (y[j] != NULL)
-          y[j][k] = winograd_result (m, 1, j);
+      s->d[0] = i == 0 ? d0 : j == 1 ? s->d[0] + d0 : s->d[0] - d0;
+      s->d[1] = i == 0 ? d1 : j == 1 ? s->d[1] + d1 : s->d[1] - d1;
+      s->d[2] = i == 0 ? d2 : j == 1 ? s->d[2] + d2 : s->d[2] - d2;
     }
 }
 
-/* Computes two adjacent pixels; `left` or `right` is NULL if the result has no such pixel. */
-static void
-winograd_tile (const Winograd *s, float *left, float *right)
+/* Adds the products of a channel of the operand to the sums. */
+static CLEAVE_APART void
+winograd_add (Winograd *s)
 {
-  const CleaveWinogradF32 *p = s->p;
+  const float *w = s->w;
+
+  for (int32_t t = 0; t < 3; t++)
+    {
+      const float d = s->d[t];
+
+      for (int32_t k = 0; k < s->n; k++)
+        s->sum[4 * t + k] = cleave_fma (d, w[k], s->sum[4 * t + k]);
+      w += 4 * s->n;
+    }
+  s->w = w + 4 * s->n;
+}
+
+/* Adds column j of the sums to two adjacent pixels. After the last column, moves to the next block
+ * of channels. */
+static CLEAVE_APART void
+winograd_store (Winograd *s)
+{
+  for (int32_t k = 0; k < s->n; k++)
+    {
+      const float a = s->sum[k], b = s->sum[4 + k], c = s->sum[8 + k];
+      const float m = s->is_lower ? (a - b) - c : (a + b) + c;
+
+      if (s->y[0] != NULL && s->j < 3)
+        s->y[0][k] = s->j == 0 ? m : s->y[0][k] + m;
+      if (s->y[1] != NULL && s->j > 0)
+        s->y[1][k] = s->j == 1 ? m : s->y[1][k] - m;
+    }
+  for (int i = 0; s->j == 3 && i < 2; i++)
+    s->y[i] = s->y[i] == NULL ? NULL : s->y[i] + s->n;
+}
+
+/* Computes all channels of two adjacent pixels. */
+static void
+winograd_tile (Winograd *s)
+{
+  const CleaveWinogradF32 *p = s->call->params;
   const float *w = p->weights, *bias = p->bias;
-  float *y[2];
-  int32_t n;
 
-  y[0] = left;
-  y[1] = right;
   for (int32_t group = 0; group < p->groups; group++)
-    for (int32_t c = 0; c < p->out; c += n)
+    for (int32_t left = p->out; left > 0; left -= s->n)
       {
-        n = p->out - c >= 4 ? 4 : 1;
-        winograd_block (s, group, n, w, bias, y);
-        w += 16 * n * p->in;
-        bias = bias == NULL ? NULL : bias + n;
-        for (int j = 0; j < 2; j++)
-          y[j] = y[j] == NULL ? NULL : y[j] + n;
+        s->n = left >= 4 ? 4 : 1;
+        for (s->j = 0; s->j < 4; s->j++)
+          {
+            winograd_begin (s, w, bias);
+            for (int32_t i = 0; i < p->in; i++)
+              {
+                winograd_load (s, group * p->in + i);
+                winograd_add (s);
+              }
+            winograd_store (s);
+          }
+        w += 16 * s->n * p->in;
+        bias = bias == NULL ? NULL : bias + s->n;
       }
 }
 
@@ -124,20 +139,21 @@ void
 cleave_winograd_f32 (const CleaveCall *call)
 {
   const CleaveWinogradF32 *p = call->params;
-  const int32_t channels = p->out * p->groups;
-  float *y = (float *) (void *) call->y;
   Winograd s;
 
   s.call = call;
-  s.p = p;
   s.is_lower = (call->row + p->phase[0]) & 1;
-  s.row = call->row - s.is_lower - p->pad[0];
+  for (int32_t i = 0; i < 3; i++)
+    {
+      const int32_t row = call->row - p->pad[0] + i;
+
+      s.rows[i] = row >= 0 && row < p->rows ? (const float *) cleave_row (&call->x[0], row) : NULL;
+    }
   s.first = call->begin - p->pad[1] > 0 ? call->begin - p->pad[1] : 0;
   s.end = call->end + 2 - p->pad[1] < p->columns ? call->end + 2 - p->pad[1] : p->columns;
   for (int32_t at = call->begin - ((call->begin + p->phase[1]) & 1); at < call->end; at += 2)
     {
-      s.column = at - p->pad[1];
-      winograd_tile (&s, at < call->begin ? NULL : y + (at - call->begin) * channels,
-                     at + 1 < call->end ? y + (at + 1 - call->begin) * channels : NULL);
+      winograd_set_tile (&s, at);
+      winograd_tile (&s);
     }
 }
