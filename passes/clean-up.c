@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Defines the pass `clean-up` as a pipeline of other passes, which repeats until the graph no
+ * longer changes. Runs this pipeline for cleave_clean_up(). */
+
 #include "info.h"
 
 const CleavePassInfo cleave_pass_info_clean_up = {

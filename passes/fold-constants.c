@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Replaces nodes that read only constants by constants, as long as the work fits into a budget. */
+
 #include "info.h"
 
 #include "../lib/ir/evaluate.h"
@@ -20,7 +22,8 @@
  * A program computes the excepted nodes when it is compiled. Run the pass after importing and after
  * splitting. */
 
-/* Returns the bytes of the constants that only this node reads: folding the node frees them. */
+/* Returns the bytes of the constants that only this node reads. If the node is folded, these
+ * bytes become free. */
 static gint64
 count_freed (const CleaveNode *node)
 {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Folds adjacent views and joins. A view is a Slice, a Split, a Reshape or a Transpose; a join
+ * is a Concat or an Assemble. The parts of a join are its operands with their ranges in its
+ * result. */
+
 #include "info.h"
 
 #include "../lib/ir/topology.h"
@@ -52,8 +56,8 @@ is_empty_pad (const CleaveNode *node)
   return TRUE;
 }
 
-/* Returns the operand that equals a result of its node in every element, or NULL if there is
- * none. */
+/* Returns the operand of a result's node that equals the result in every element, or NULL if
+ * there is none. */
 static CleaveResult *
 find_same (CleaveResult *result)
 {

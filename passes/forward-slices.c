@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Replaces a Slice of a join, of another Slice or of a Split by a node that reads an operand of
+ * this join, Slice or Split directly (views/forwarding.h). */
+
 #include "info.h"
 
 #include "../lib/ir/topology.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Merges equal element-wise nodes on all results of a Split into one node on the whole value. A
+ * layer is a set of equal nodes, one node for each result of the Split. */
+
 #include "info.h"
 
 #include "../lib/ir/graph-private.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds equal nodes with a hash table, and makes all readers of equal nodes read the first of
+ * them. */
+
 #include "info.h"
 
 #include "../lib/ir/defaults.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Defines the pass `parallelize`: reads the options of the pass from texts, makes a tiling for
+ * each node, and splits all these nodes. */
+
 #include "info.h"
 
 #include <string.h>

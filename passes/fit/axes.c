@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the axes of a graph with union-find over the dimensions of all its values, and converts
+ * between cuts and dimensions of a node. A cut is the number `axis * CLEAVE_MAX_RANK + index`:
+ * its dimension is dimension number `index` among the dimensions of the value on the axis. A
+ * halo of an axis means that neighboring pieces of a node read the same elements along the axis. */
+
 #include "axes.h"
 
 #include "../../lib/ir/op.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Collects the nodes of a backward slice: from a value upwards, until each remaining operand is
+ * an input, a constant, or much smaller than the value. */
+
 #include "backward-slice.h"
 
 /* A backward slice has at most this many nodes, which keeps the search for slices short. A 1x1

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the candidates of each segment end on several threads, and removes dominated candidates.
+ * A segment end is the step after the last step of a segment. For each end, walks (walk.h) try
+ * cuts, numbers of strips and tiles, and halo policies. One walk estimates all segments with one
+ * end and one tiling. */
+
 #include "candidates.h"
 
 /* Limits the total number of steps that all walks visit, since a visit takes about a microsecond. A
@@ -8,9 +13,9 @@
 #define MAX_WALKED 1000000
 #define MIN_SEGMENT 24
 
-/* A segment has at most this many strips or tiles. Each strip or tile adds one piece of each node.
- * With a limit of 256 instead of 512, fits of 46 networks take 0.87 of the time. The fits need the
- * same bytes in the geometric mean, but the fit of MobileNetV2 needs 1.8 % more. */
+/* A segment has at most this many strips or tiles. Each strip or tile adds one piece of each
+ * node. With a limit of 256 instead of 512, fits of 46 networks take 0.87 times the time. In the
+ * geometric mean, the fits need the same bytes; the fit of MobileNetV2 needs 1.8 % more bytes. */
 #define MAX_TILES 512
 
 /* The search tries tiles only in graphs of at most this many steps: finding tiles takes ten times
@@ -40,9 +45,9 @@ typedef struct
   gboolean reports;
 } Searcher;
 
-/* Walks a segment twice: with carried overlap, and with recomputed overlap. Skips the second walk
- * if no strips overlap, since both walks would be equal. Returns whether strips overlap in a wide
- * result (split/wide.h). */
+/* Walks twice, with carried overlap and with recomputed overlap, and appends the candidates to
+ * `found`. Skips the second walk if no strips overlap, since both walks would be equal. Returns
+ * whether strips overlap in a wide result (split/wide.h). */
 static gboolean
 walk_both (CleaveFitWalker *walker, CleaveFitWalk *walk, GArray *found)
 {
@@ -78,7 +83,9 @@ find_extent (const Searcher *searcher, guint end, CleaveFitCut cut)
   return cleave_fit_node (steps, last)->node->results[0].type.shape.dim[dim];
 }
 
-/* Walks a segment whose strips are cut into tiles of 1, 2, 4, 8 … columns. */
+/* Walks with the strips of `strips`, cut into tiles of 1, 2, 4, 8 … columns, and appends the
+ * candidates to `found`. If strips overlap in a wide result, also walks with the policy "carry
+ * narrow". */
 static void
 walk_tiles (const Searcher *searcher, const CleaveFitWalk *strips, GArray *found)
 {
@@ -108,8 +115,9 @@ walk_tiles (const Searcher *searcher, const CleaveFitWalk *strips, GArray *found
     walk_narrow (walker, strips, found);
 }
 
-/* Walks a segment with strips of 1, 2, 3, 4, 6, 8, 12 … rows. Cuts the strips into tiles along
- * `column_cut`, unless `column_cut` is CLEAVE_FIT_NONE. */
+/* Walks from step `end` with strips of 1, 2, 3, 4, 6, 8, 12 … rows, and appends the candidates
+ * to `found`. Cuts the strips into tiles along `column_cut`, unless `column_cut` is
+ * CLEAVE_FIT_NONE. */
 static void
 walk_cut (
     const Searcher *searcher, guint end, CleaveFitCut cut, CleaveFitCut column_cut, GArray *found)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Cuts the segments of a plan in a copy of the graph, and measures memory, time and MACs of the
+ * split graph. cleave_fit_parts_apply() cuts the segments in the caller's graph. A part
+ * (CleaveFitPart) is a segment of a plan, and names its nodes instead of pointing to them. */
+
 #include "measurement.h"
 
 #include "../../lib/runtime/memory-timeline.h"
@@ -174,7 +178,8 @@ compare_sizes (gconstpointer a, gconstpointer b)
   return (x < y) - (x > y);
 }
 
-/* Returns a text with the largest values that are live at the peak, sorted by size. */
+/* Returns a text that names the largest buffers that are live at the peak (at most three), the
+ * largest first, and the step of the peak. */
 static char *
 describe_peak (const CleaveMemoryTimeline *timeline)
 {
@@ -261,7 +266,8 @@ cleave_fit_list_spans (const CleaveMemoryTimeline *timeline)
   return spans;
 }
 
-/* Splits a copy of the graph, and measures it. If `places` is FALSE, does not place the buffers. */
+/* Splits a copy of the graph, and fills `measured`. If `places` is FALSE, does not place the
+ * buffers: the peak of the live bytes then stands for the arena. */
 static void
 measure (CleaveFitMeasurement *measured, const CleaveGraph *graph, guint n_threads, gboolean places)
 {

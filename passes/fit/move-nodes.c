@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the nodes of a graph to move (cleave_fit_moves_find()), and moves them in the list of
+ * nodes (cleave_fit_moves_arrange()). An early node runs as soon as all its operands are
+ * computed. A late node runs right before its first reader. */
+
 #include "move-nodes.h"
 
 #include "../../lib/ir/topology.h"
@@ -61,7 +65,8 @@ is_early (const Finding *f, const CleaveNode *node)
   return FALSE;
 }
 
-/* Returns whether no reader runs right after the node that computes a value. */
+/* Returns whether at least one other node runs between the node that computes a value and each
+ * reader of the value. */
 static gboolean
 has_gap_before_readers (const Finding *f, const CleaveResult *value)
 {

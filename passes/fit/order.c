@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Lists the nodes of a graph in the order in which a program runs them. For a split graph, keeps
+ * this order only if the arena then has the size that the plan states. */
+
 #include "order.h"
 
 #include "../../lib/runtime/memory-timeline.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Defines the pass `fit` for pipelines: reads the options of the pass from texts, makes a plan,
+ * and applies the plan to the graph. */
+
 #include "../info.h"
 
 #include "../../lib/ir/error.h"

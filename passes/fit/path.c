@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the cheapest plan within a number of bytes (dynamic programming over the steps), and a
+ * lower bound of the bytes of all plans. A prefix is a plan for the steps before a step. Each
+ * prefix is extended by an unsplit step, or by a segment candidate that begins at the step. */
+
 #include "path.h"
 
-/* A prefix is a plan for the steps before a step. The search keeps at most this many prefixes for
- * each step: the cheapest prefix, and more expensive prefixes. A more expensive prefix has fewer
- * live bytes at its end, which leaves more room for an overlay. With one prefix, the plan for
- * ResNet-50 needs 3.3 % more memory than with four. With two prefixes, the plan needs 0.3 % more
- * memory than with four. With eight prefixes, the plan needs the same memory as with four. */
+/* The search keeps at most this many prefixes for each step: the cheapest prefix, and more
+ * expensive prefixes. A more expensive prefix has fewer live bytes at its end, which leaves more
+ * room for an overlay. With one prefix, the plan for ResNet-50 needs 3.3 % more memory than with
+ * four. With two prefixes, the plan needs 0.3 % more memory than with four. With eight prefixes,
+ * the plan needs the same memory as with four. */
 #define MAX_PREFIXES 4
 
 /* A prefix to a step: a sequence of segments and unsplit steps before the step. */

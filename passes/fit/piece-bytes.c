@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Estimates the bytes that the pieces of each value take, and adds the bytes to the steps in
+ * which the pieces are live. The walk knows only a few pieces of each value, the samples
+ * (CleaveFitSample): for example, the first strip and the strip in the middle of the segment. A
+ * tile is a part of a strip. */
+
 #include "piece-bytes.h"
 
 #include "../../lib/ir/range.h"
@@ -90,8 +95,8 @@ get_bytes_of (const CleaveFitValue *value,
   return get_bytes (value, cleave_range_count (&required->range[sample]));
 }
 
-/* Returns the number of elements that two ranges share. Sets `all` to whether these are all
- * elements of `a`. */
+/* Returns the number of elements that two ranges share. Sets `all` to TRUE if the ranges share
+ * all elements of `a`, else to FALSE. */
 static gint64
 count_common (const CleaveRange *a, const CleaveRange *b, gboolean *all)
 {
@@ -181,8 +186,8 @@ has_own_memory (const CleaveFitValue *value,
           cleave_range_count (&required->range[CLEAVE_FIT_MIDDLE]) > required->joined);
 }
 
-/* Returns the bytes that pieces of a value take. Sets `n_rows` to the bytes of carried rows
- * alone. */
+/* Returns the bytes that pieces of a value take, including carried rows and columns. Sets
+ * `n_rows` to the bytes of the carried rows without the carried columns. */
 static CleaveFitPieceBytes
 measure_pieces (const CleaveFitState *state,
                 const CleaveFitValue *value,
@@ -214,7 +219,7 @@ measure_pieces (const CleaveFitState *state,
   return pieces;
 }
 
-/* Records whether pieces of a node read the same elements of a value. */
+/* Records in the state of the walk whether two strips need the same elements of a node's result. */
 static void
 note_overlap (CleaveFitState *state, const CleaveFitNode *node, const CleaveFitRequired *required)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "plan.h"
+/* Writes a plan as data (GVariant), which plan-read.c reads. Also lists the names of the halo
+ * policies in the data. */
 
-/* Writes a plan as data that plan-read.c reads. */
+#include "plan.h"
 
 const char *const cleave_fit_halo_names[CLEAVE_FIT_N_HALOS] = {
   [CLEAVE_HALO_RECOMPUTE] = "recompute",

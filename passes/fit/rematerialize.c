@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Copies backward slices for poolings, and copies nodes with cheap values for each reader.
+ * Records each copy by the names of its nodes (CleaveFitCopy), and repeats recorded copies in
+ * another graph. */
+
 #include "rematerialize.h"
 
 #include "../../lib/ir/error.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Applies the rewrites of a plan to a graph, in the order in which variants.c tries them: splits
+ * per reader, copies for late readers, and copies for poolings. */
+
 #include "rewrite.h"
 
 #include "order.h"

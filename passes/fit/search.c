@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Chooses the plans of one graph variant to measure: the plans with the least memory under each
+ * limit, and the cheapest plans between the unsplit graph and the least memory. A path is an
+ * estimated plan (path.h). To calibrate means to replace the estimated bytes of segment
+ * candidates by measured bytes. */
+
 #include "search.h"
 
 #include <math.h>
@@ -44,8 +49,8 @@ static const double ahead[] = { -1, 1.0 / 12, 1 };
  * price of one MAC exceeds all other costs of a path. */
 #define FEW_MACS 1e6
 
-/* The search does not know how many plans it will measure. After this number of plans, the search
- * reports half of the progress. */
+/* The search does not know in advance the number of plans that it measures. After this number of
+ * plans, the search reports a progress of one half. */
 #define HALF_OF_PLANS 20
 
 static gboolean

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds values whose readers read separate parts of the value, and cuts the nodes that compute
+ * the value into these parts. A cut (Cut) is a value and its parts, all along one dimension. */
+
 #include "split-per-reader.h"
 
 #include "../../lib/ir/topology.h"
@@ -34,8 +37,8 @@ find_range (const CleaveResult *result, CleaveRange *range)
   return !cleave_strided_range_has_steps (&window);
 }
 
-/* Adds a part. Returns FALSE if the part is the whole value, or is cut along another dimension than
- * the parts before it. */
+/* Adds a part to a cut. Returns FALSE if the part is the whole value, or lies along another
+ * dimension than the earlier parts. */
 static gboolean
 add_range (Cut *cut, const CleaveShape *shape, const CleaveRange *range)
 {
@@ -189,8 +192,9 @@ count_macs (const CleavePlan *plan)
   return n;
 }
 
-/* Returns whether all pieces together compute and read no more than the node does. The pieces of a
- * node with MACs may read an operand more often. */
+/* Returns whether the pieces together compute no more MACs than the node. For a node without
+ * MACs, returns whether the pieces together read no more elements of an operand than the operand
+ * or the result has. */
 static gboolean
 adds_no_work (const CleavePlan *plan)
 {

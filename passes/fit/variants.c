@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes the variants of a graph one after the other. For each kind of rewrite, rewrites a copy
+ * of the graph and finds its segment candidates. Measures plans of the variant if its estimate
+ * saves memory. `first` is the variant without rewrites, and `base` is the variant whose
+ * rewrites the next variant keeps. */
+
 #include "variants.h"
 
 #include "order.h"

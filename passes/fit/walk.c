@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Walks over the steps of a graph backwards from a segment end, and appends a candidate for each
+ * step at which a segment may begin. A border is a step before which a segment may begin or end.
+ * The room of a step is the number of bytes of pieces at which the walk stops. */
+
 #include "piece-bytes.h"
 
 #include "../../lib/ir/range.h"
@@ -74,7 +78,7 @@ cleave_fit_walker_free (CleaveFitWalker *walker)
   g_free (walker);
 }
 
-/* Returns the most bytes that pieces take, with carried rows, in any step of the segment. The
+/* Returns the maximum over the steps of the segment of the bytes of pieces and carried rows. The
  * result never decreases while the walk adds steps. */
 static gint64
 find_inner (const CleaveFitState *state)
@@ -213,7 +217,8 @@ find_peak (const CleaveFitState *state, guint begin)
   return crossing[begin] + crossing[state->walk->end] - state->both + find_inner_of (state, begin);
 }
 
-/* Appends the segment that begins at step `begin` if it needs less than `most` bytes. */
+/* Appends the candidate that begins at step `begin` to `found`, if the candidate needs less than
+ * `most` bytes. */
 static void
 add_candidate (const CleaveFitState *state, guint begin, gint64 most, GArray *found)
 {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Builds a new graph with copies of some nodes of the whole graph. Adds an input for each value
+ * that these nodes read and do not compute, copies the constants, and adds outputs for the
+ * wanted values. */
+
 #include "build.h"
 
 #include "../../lib/ir/defaults.h"
@@ -8,8 +12,8 @@ typedef struct
 {
   CleaveGraph *graph;
   CleavePartitionNames *names;
-  GHashTable *values; /* maps results of the whole graph to results of the new graph; the keys also
-                         include the nodes that were copied */
+  GHashTable *values; /* maps results of the whole graph to results of the new graph; also contains
+                         each copied node as a key */
 } Builder;
 
 static void

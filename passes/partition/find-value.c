@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Looks up a value by name: first among value names, then outputs, node names and further
+ * results of nodes. If the name is unknown, proposes the nearest name. */
+
 #include "find-value.h"
 
 #include <cleave/cleave-languages.h>

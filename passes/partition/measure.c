@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Estimates the arena of a part for one thread, and sums the bytes of its constants. */
+
 #include "measure.h"
 
 #include <cleave/cleave-program.h>

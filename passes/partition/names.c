@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Assigns unique names to values: the printed name of the value, with a suffix such as "-2" if
+ * another value has this name. */
+
 #include "names.h"
 
 struct _CleavePartitionNames
