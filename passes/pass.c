@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Runs lists of passes. The environment variable CLEAVE_SKIP names passes to skip. CLEAVE_DEBUG
+ * says whether to validate or print the graph after each pass. */
+
 #include "pipeline.h"
 
 #include <string.h>
@@ -17,8 +20,8 @@ env_has (const char *variable, const char *word)
   return FALSE;
 }
 
-/* Aborts if a pass broke the graph, or changed the graph without reporting it: both are bugs of the
- * pass. */
+/* Aborts if a pass broke the graph, or if it changed the graph and reported no change. Both are
+ * bugs of the pass. `before` is the printed graph before the pass. */
 static void
 check (const CleaveGraph *graph, const char *pass, gboolean changed, const char *before)
 {

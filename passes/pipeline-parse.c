@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Parses the text of a pipeline by recursive descent. A step is a pass with its options, or a
+ * group `repeat(…)`. Each error names the place in the text. */
+
 #include "pipeline.h"
 
 #include <string.h>
@@ -18,7 +21,8 @@
  *
  * Spaces and line breaks are allowed between all these parts; "#" begins a comment. */
 
-/* Groups may be nested at most this deep: a text of many brackets must not exhaust the stack. */
+/* Groups may be nested at most this deep, so that a text with many brackets does not exhaust the
+ * stack. */
 #define MAX_DEPTH 64
 
 typedef struct
@@ -205,8 +209,8 @@ parse_options (Parser *parser, CleavePipelineStep *step, GError **error)
   return TRUE;
 }
 
-/* Returns whether the options of a pass are valid, by the pass's own function. If not, sets an
- * error that names the place in the pipeline's text. */
+/* Returns whether the options of a pass are valid, as the pass's function `check` decides. If an
+ * option is wrong, sets an error that names the place in the pipeline's text. */
 static gboolean
 check_options (const Parser *parser,
                const char *begin,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Prints and runs pipelines. A step of a pipeline is a pass with options, or a group of steps
+ * that runs until it changes nothing. */
+
 #include "pipeline.h"
 
 #include "../lib/ir/boxed.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Removes nodes whose results have no readers. After it removes a node, it also checks the nodes
+ * that compute the operands of the removed node. */
+
 #include "remove-dead.h"
 
 #include "info.h"

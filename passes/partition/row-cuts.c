@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the cheapest cuts of a row with two dynamic programs: one for a number of parts that
+ * take similar times (EvenCut), and one for parts whose ends have limits (Way). The cost of a
+ * cut is the number of bytes that cross its positions. */
+
 #include "row-cuts.h"
 
 #include "../../lib/memory/cost.h"
 
-/* The largest part may take this many times the time of the largest part in the most even cut. */
+/* The slowest part may take at most this many times the time of the slowest part in the most
+ * even cut. */
 #define MAX_UNEVEN 1.25
 
 /* The table of the dynamic program has at most about this many entries, of 4 bytes each. A longer
  * row is cut at fewer positions (cleave_row_list_positions()). */
 #define MAX_ENTRIES (1 << 24)
 
-/* An interval of time is halved this many times. The ends of the interval then differ by less time
- * than any node takes. */
+/* The search for the time of the slowest part halves its interval this many times. The ends of
+ * the interval then differ by less time than any node takes. */
 #define N_HALVINGS 40
 
 static guint
@@ -73,8 +78,8 @@ even_cut_init (EvenCut *cut, const CleaveRow *row, guint n_parts)
   cut->queue = g_new (guint, cut->n + 1);
 }
 
-/* Returns whether the row can be cut into `n_parts` parts that take at most `limit` nanoseconds
- * each. */
+/* Returns whether the row can be cut into at most `n_parts` parts that take at most `limit`
+ * nanoseconds each. */
 static gboolean
 can_cut (const EvenCut *cut, double limit)
 {
@@ -90,7 +95,7 @@ can_cut (const EvenCut *cut, double limit)
   return TRUE;
 }
 
-/* Returns the time of the largest part in the most even cut, in nanoseconds. */
+/* Returns the time of the slowest part in the most even cut, in nanoseconds. */
 static double
 find_least_limit (const EvenCut *cut)
 {
@@ -207,9 +212,10 @@ is_cheaper (const Way *a, const Way *b)
   return a->n_bytes < b->n_bytes || (a->n_bytes == b->n_bytes && a->n_parts < b->n_parts);
 }
 
-/* Fills `ways` with the cheapest cut of the nodes before each position. `queue` holds positions at
- * which the last part of a cut may begin. A position leaves the queue when a later position is at
- * least as cheap, as in add_part(). */
+/* Fills `ways`, indexed like `positions`, with the cheapest cut of the nodes before each
+ * position. A part that begins at position i ends at position `reach[i]` or earlier. `queue`
+ * holds positions at which the last part of a cut may begin. A position leaves the queue when a
+ * later position is at least as cheap, as in add_part(). */
 static void
 find_ways (const CleaveRow *row, const GArray *positions, const guint *reach, Way *ways)
 {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes a row: lists its nodes, counts the bytes that cross each position, and finds the first
+ * and the last node that uses each buffer. A meter (CleaveRowMeter) estimates the memory of a
+ * part while the caller adds the nodes of the part one by one. */
+
 #include "row.h"
 
 #include "../../lib/memory/ordering.h"
@@ -24,8 +28,8 @@ list_nodes (CleaveRow *row)
     }
 }
 
-/* Returns the index of the last node that reads a value. If no node reads the value, returns the
- * index of the node that computes it. */
+/* Returns the index in the row of the last node that reads a value. If no node of the row reads
+ * the value, returns the index of the node that computes the value. */
 static guint
 find_last_reader (const CleaveRow *row, const CleaveResult *value)
 {
@@ -181,8 +185,8 @@ cleave_row_meter_begin (CleaveRowMeter *meter, guint position)
   meter->weight_bytes = meter->peak = meter->live = 0;
 }
 
-/* Adds to the weights the bytes of each constant that a constant expression depends on. Counts each
- * constant once. */
+/* Adds the bytes of the constants on which `node`, a constant or a constant expression, depends
+ * to the weights of the part. Counts each constant once for each part. */
 static void
 add_weights (CleaveRowMeter *meter, const CleaveNode *node)
 {

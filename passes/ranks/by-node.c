@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes a placement in which the caller gives the rank of each node. */
+
 #include "../../lib/memory/ordering.h"
 #include "simulate.h"
 

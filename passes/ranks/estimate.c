@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Estimates the memory and the time of one rank of a placement. For sort.c and place.c, finds
+ * the memory of the rank that needs the most. */
+
 #include <cleave/cleave-program.h>
 
 #include "../../lib/memory/ordering.h"

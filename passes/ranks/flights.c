@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds when the buffers of each message are in use: from the posting of the receiver's buffer
+ * to the end of the sender's wait. A position is the index of a node in the order of all nodes.
+ * The times of a simulation give the positions. */
+
 #include "flights.h"
 
 #include "rank-costs.h"
@@ -82,8 +86,8 @@ find_uses (Uses *uses)
     }
 }
 
-/* Returns a duration in nanoseconds. The sender of a message waits for the end of the message only
- * after this time since the begin of the message. */
+/* Returns the time in nanoseconds from the begin of a message until its sender waits for its
+ * end. */
 static double
 find_flight (const CleaveMessage *message)
 {
@@ -110,8 +114,8 @@ find_position (const CleavePlacement *p, double time)
   return low;
 }
 
-/* Returns the position before which the receiver posts a buffer: before the message can arrive, but
- * not long before a node reads the value. */
+/* Returns the position before which the receiver posts a buffer: before the message can arrive,
+ * but not long before a node of the receiver reads the value. */
 static guint
 find_expected (const Uses *uses, const CleaveMessage *message, const CleaveResult *value)
 {

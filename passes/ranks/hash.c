@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes the hash of a placement from the printed graph, the bytes of its constants, and the
+ * ranks of the other nodes. */
+
 #include "placement.h"
 
 #include "../../lib/ir/view.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Defines the pass `split-for-ranks`, and reads its options: the network, which is the number of
+ * ranks and threads, the bandwidth and the latency. */
+
 #include "../info.h"
 
 #include <cleave/cleave-placement.h>

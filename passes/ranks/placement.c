@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes a placement from the rank of each node: copies joins to several ranks (joins.c), and
+ * lists the messages. The other functions copy, compare and describe placements. */
+
 #include "placement.h"
 
 #include "../../lib/ir/boxed.h"

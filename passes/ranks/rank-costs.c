@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Estimates the time of a node, the time of a message on the thread that sends or receives it,
+ * and the height of each node. The height is the length of the longest path to the end of the
+ * graph. */
+
 #include "rank-costs.h"
 
 #include "../../lib/ir/node-queries.h"

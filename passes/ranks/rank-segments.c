@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Cuts an order of nodes into one segment for each rank, and makes the time of the slowest
+ * segment as short as possible by bisection. A chain is the order of nodes, with the time of
+ * each node and the time to send all values that cross each position. */
+
 #include "rank-segments.h"
 
 #include "rank-costs.h"
@@ -86,9 +90,9 @@ find_end (const Chain *chain, guint begin, double most)
   return end;
 }
 
-/* Cuts the chain into one segment for each rank. Each segment takes at most `most` nanoseconds.
- * Sets `ends`, indexed by rank, to the position after each segment. Returns FALSE if nodes remain
- * after the last segment. */
+/* Cuts the chain into one segment for each rank. Each segment computes for at most `most`
+ * nanoseconds, and sends for at most `most` nanoseconds. Sets `ends`, indexed by rank, to the
+ * position after each segment. Returns FALSE if nodes remain after the last segment. */
 static gboolean
 cut (const Chain *chain, double most, guint *ends)
 {

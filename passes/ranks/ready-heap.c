@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Implements the heap in an array. The entry with the smallest key comes first; among equal
+ * keys, the entry with the smallest position. */
+
 #include "ready-heap.h"
 
 static gboolean

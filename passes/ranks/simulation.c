@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Prepares the state of a simulated run, and updates the state when a rank sends a value or a
+ * value arrives. A node goes first (`goes_first`) if it takes no time, and another rank or a
+ * node that goes first reads its result. The link of a rank carries the values that the rank
+ * sends. */
+
 #include "simulation.h"
 
 #include "rank-costs.h"
@@ -114,8 +119,9 @@ cleave_ranks_find_thread (const CleaveNetwork *network, const double *free_at, g
   return best;
 }
 
-/* Sends `n_bytes` bytes, and returns the time of their arrival. The link sends one value after the
- * other. A value arrives one latency after its last byte left. */
+/* Simulates that a rank sends a value of `n_bytes` bytes at the time `begin` or later. Returns
+ * the time in nanoseconds at which the value arrives. The link of a rank sends one value after
+ * the other. A value arrives one latency after its last byte has left. */
 double
 cleave_simulation_send (CleaveSimulation *s, guint rank, gint64 n_bytes, double begin)
 {

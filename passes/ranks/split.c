@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Splits a graph for ranks. Tries splits of copies of the graph for 1, 2, 4 … ranks, and then
+ * variants of the fastest split that need less memory. A trial is one of these splits with its
+ * placement. */
+
 #include <cleave/cleave-pass.h>
 #include <cleave/cleave-placement.h>
 
@@ -109,8 +113,9 @@ replace (Trial *best, Trial *trial)
   *trial = old;
 }
 
-/* Sets `best` to the trial with the number of ranks that gives the shortest run. Tries 1, 2, 4 and
- * so on, and all ranks. Returns FALSE and sets the error on failure. */
+/* Sets `best` to the trial with the number of ranks that gives the shortest run. Tries 1, 2, 4
+ * and so on, and all ranks. A trial with more ranks must take less than MAX_TIME times the time
+ * of the best trial with fewer ranks. Returns FALSE and sets the error on failure. */
 static gboolean
 choose_n_ranks (const Trials *trials, Trial *best, GError **error)
 {

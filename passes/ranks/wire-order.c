@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the order in which the elements of each value lie in memory. If an order moves one
+ * dimension to the end, writes the order as letters: C for this dimension, and X for each other
+ * dimension. */
+
 #include "wire-order.h"
 
 void

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Copies the nodes that the outputs need into a new graph, with the changes of a reduction. A
+ * cut node becomes inputs, and a bypassed node becomes one of its operands. All elements of a
+ * flat constant become equal, and the plain attribute gets its default value. */
+
 #include "rebuild.h"
 
 #include <string.h>

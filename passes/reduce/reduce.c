@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Reduces a graph by delta debugging (Zeller, Hildebrandt: Simplifying and Isolating
+ * Failure-Inducing Input, 2002). Tries to leave out half of the candidates at once, then
+ * quarters, and so on down to single nodes, until nothing more can be left out. The caller's
+ * test decides whether a smaller graph still has the property of interest. For example, the
+ * property may be that a pass breaks the graph. */
+
 #include <cleave/cleave-pass.h>
 
 #include "../../lib/ir/topology.h"
 
 #include "rebuild.h"
 #include "shorten.h"
-
-/* Reduces a graph by delta debugging (Zeller, Hildebrandt: Simplifying and Isolating
- * Failure-Inducing Input, 2002). Tries to leave out half of the candidates at once, then quarters,
- * and so on down to single nodes, until nothing more can be left out. The caller's test tells
- * whether a smaller graph still has the property of interest. For example, the property may be that
- * a pass breaks the graph. */
 
 typedef struct
 {
@@ -213,7 +213,8 @@ drop_outputs (Reducer *reducer)
   return changed;
 }
 
-/* Returns the largest extent of an input or constant that is less than `below`; at least 1. */
+/* Returns the largest extent of a dimension of an input or constant that is less than `below`.
+ * Returns 1 if there is no such extent. */
 static gint64
 next_extent (const CleaveGraph *graph, gint64 below)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Prints a pipeline with one change: a step is left out, or the steps of a group replace the
+ * group. The changes are numbered in the order of the pipeline's text. */
+
 #include "shorten.h"
 
 typedef struct

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds pieces that several joins of one part read, and makes the later joins read a Slice of
+ * the piece. A part is a segment of a plan. Joins that several parts share (CLEAVE_SHARED_PART)
+ * count for each part. */
+
 #include "copy-carried.h"
 
 #include "../../lib/ir/graph-private.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Copies an order of nodes, with all inputs at its begin, and each constant right before its
+ * first reader. */
+
 #include "file-order.h"
 
 static void

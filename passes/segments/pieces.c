@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Records the part (segment of a plan) and the place of each node, and lists the nodes of the
+ * split graph by place. The place is the position in the list of nodes before the cut. The nodes
+ * and pieces of a part all have the place of its first node. */
+
 #include "pieces.h"
 
 #include "../../lib/ir/topology.h"
@@ -52,8 +56,8 @@ cleave_segment_pieces_note (CleaveSegmentPieces *pieces, const CleaveGraph *grap
     g_array_append_val (pieces->part, part);
 }
 
-/* Sets the positions of new nodes. A piece gets the position of its part. A node that several parts
- * share gets the position of its last operand. */
+/* Sets the places of the new nodes, which the cuts added. A piece gets the place of its part. A
+ * node that several parts share gets the largest place of its operands. */
 static void
 place_pieces (CleaveSegmentPieces *pieces, const GPtrArray *order)
 {
@@ -111,7 +115,8 @@ push_operands (const Listing *listing, const CleaveNode *node)
     }
 }
 
-/* Lists a node. First lists its operands that have the same position and are not listed yet. */
+/* Appends the node `last` to the order, unless it is listed. First appends the nodes with the
+ * same place that compute its operands, directly or through other nodes. */
 static void
 add (Listing *listing, CleaveNode *last)
 {
@@ -181,9 +186,9 @@ cleave_segment_pieces_list (CleaveSegmentPieces *pieces, CleaveGraph *graph, cha
   guint next = 0;
 
   place_pieces (pieces, nodes);
-  g_ptr_array_sort_with_data (nodes, compare_places,
-                              pieces->place); /* the sort is stable: nodes with equal
-                                               * positions keep their order */
+  g_ptr_array_sort_with_data (
+      nodes, compare_places,
+      pieces->place); /* the sort is stable: nodes with equal places keep their order */
   for (guint i = 0; i < nodes->len; i++)
     {
       guint place = *get (pieces->place, nodes->pdata[i]);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the reach of a segment, and sorts it topologically. The reach is the nodes of the
+ * segment, the nodes that compute their operands, and the nodes that compute operands of views
+ * and in-place nodes in the reach. */
+
 #include "segment-order.h"
 
 #include "../../lib/ir/heap.h"

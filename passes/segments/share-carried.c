@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the Slices of each value that overlap, and replaces them by Slices of disjoint ranges,
+ * the atoms. Each Slice is the union of some atoms, and the Assembles read the atoms. */
+
 #include "share-carried.h"
 
 #include "../remove-dead.h"
@@ -115,8 +118,8 @@ get_value (const Sharing *sharing,
   return cleave_graph_add_slice_range (sharing->graph, first->value->node->name, of, range, NULL);
 }
 
-/* Records the parts that replace each Slice. `atoms` has the ranges of these parts; adds a Slice
- * for each range that has no Slice yet. */
+/* Records in `sharing->parts` the parts that replace each Slice in `carried`. Adds a Slice of
+ * the value `of` for each atom that is not the range of a Slice in `carried`. */
 static void
 note_parts (Sharing *sharing, const GArray *carried, const GArray *atoms, CleaveResult *of)
 {
