@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the cheapest cuts of a row with two dynamic programs: one for a number of parts that
- * take similar times (EvenCut), and one for parts whose ends have limits (Way). The cost of a
- * cut is the number of bytes that cross its positions. */
+/* Finds the cheapest cuts of a row with two dynamic programs. One makes a number of parts that
+ * take similar times (EvenCut), and the other makes parts whose ends have limits (Way). The cost
+ * of a cut is the number of bytes that cross its positions. */
 
 #include "row-cuts.h"
 

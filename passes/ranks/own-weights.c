@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the constants of a rank that are parts of a larger tensor (the base) of which the rank
- * does not read all bytes, and copies constants into memory of their own. */
+/* Finds the constants that are parts of a larger tensor, the base, if a rank does not read all
+ * bytes of the base. Copies these constants into memory of their own. */
 
 #include "own-weights.h"
 

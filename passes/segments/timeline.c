@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Orders the nodes of a graph as a program of one thread runs them, and finds the live bytes at
+ * each node. A lap is an overlay that spans strips. The lowered graph has one node for each
+ * quantized group. */
+
 #include "timeline.h"
 
 #include "../../lib/ir/topology.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Replaces a Conv of a Concat by Convs of the Concat's operands (the parts) and the sum of their
+ * results. */
+
 #include "../info.h"
 
 #include "help.h"

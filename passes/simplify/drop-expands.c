@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes element-wise nodes read the operand of an Expand or Tile instead of its result. */
+
 #include "../info.h"
 
 #include "help.h"
@@ -32,8 +34,8 @@ only_expands (const CleaveNode *node)
   return TRUE;
 }
 
-/* Adds a node like `node` in which one operand is replaced by the operand of its Expand. Returns
- * the new node, or NULL if no operand can be replaced. */
+/* Adds a node like `node` that reads the operand of an Expand in place of the result of the
+ * Expand. Returns the new node, or NULL if `node` needs the shape of all its Expands. */
 static CleaveNode *
 drop_one (CleaveNode *node)
 {

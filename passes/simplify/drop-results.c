@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Removes trailing results that no node reads, and replaces a Split by a Slice if nodes read
+ * only one of its results. */
+
 #include "../info.h"
 
 #include "help.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Folds a BatchNormalization with constant parameters into the weights and the bias of the Conv
+ * that it reads. */
+
 #include "../info.h"
 
 #include "../../lib/ir/defaults.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Folds a Pad of zeros into the padding of the Conv that reads it. */
+
 #include "../info.h"
 
 #include "../../lib/ir/defaults.h"

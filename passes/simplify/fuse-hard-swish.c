@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Replaces a Mul of a value and the HardSigmoid of this value by a HardSwish. */
+
 #include "../info.h"
 
 #include "help.h"

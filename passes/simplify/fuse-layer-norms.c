@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Replaces a chain of nodes that normalizes a value by a LayerNormalization. The distance is the
+ * value minus its mean. */
+
 #include "../info.h"
 
 #include "../../lib/ir/defaults.h"
@@ -24,8 +27,8 @@
  * Before: a valid graph. After: such a chain over the last dimensions is left only if a node
  * outside the chain reads an inner value of the chain. */
 
-/* Gets the number in a float constant of one element. Returns FALSE if the value is anything
- * else. */
+/* Sets `number` to the element of a float constant of one element. Returns FALSE if the value is
+ * not a float constant of one element. */
 static gboolean
 get_number (const CleaveResult *value, double *number)
 {
@@ -79,8 +82,8 @@ is_square (const CleaveNode *node, const CleaveResult *distance)
          get_number (node->operands[1].result, &exponent) && exponent == 2;
 }
 
-/* Gets the number of the operand that is a constant of one element, and sets `*rest` to the other
- * operand. Returns FALSE if no operand is such a constant. */
+/* Sets `number` to the element of the operand that is a float constant of one element, and
+ * `rest` to the other operand. Returns FALSE if neither operand is such a constant. */
 static gboolean
 take_number (const CleaveNode *node, double *number, CleaveResult **rest)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Replaces a product by a QLinearConv or a QLinearMatMul. A product is a Conv or MatMul between
+ * nodes that dequantize its operands from bytes and a node that quantizes its result to bytes. */
+
 #include "../info.h"
 
 #include "../../lib/ir/defaults.h"
@@ -52,7 +55,8 @@ has (const CleaveNode *node, guint operand)
   return operand < node->n_operands && node->operands[operand].result != NULL;
 }
 
-/* Gets the numbers of an operand. Returns FALSE if the operand is not constant. */
+/* Sets `numbers` to the elements of an operand. Returns FALSE if the operand is missing or not
+ * constant. */
 static gboolean
 get_numbers (const CleaveNode *node, guint operand, Numbers *numbers)
 {
@@ -66,7 +70,8 @@ get_numbers (const CleaveNode *node, guint operand, Numbers *numbers)
   return TRUE;
 }
 
-/* Returns number `index` of a constant. Returns the only number if the constant has one element. */
+/* Returns element `index` of a constant as a double. If the constant has one element, returns
+ * this element for any index. */
 static double
 get (const Numbers *numbers, gint64 index)
 {
@@ -157,8 +162,9 @@ find_product (const CleaveNode *quantize)
              : NULL;
 }
 
-/* Rounds the bias of each channel to the unit of the products: scale of x times scale of w. Returns
- * FALSE if a rounded number does not fit into 32 bits. */
+/* Sets `to` to the bias of each channel as a multiple of the unit of the products (scale of x
+ * times scale of w), rounded to integers. `own` are the scales of a quantized bias. Returns
+ * FALSE if an integer does not fit into 32 bits. */
 static gboolean
 round_bias (const Numbers *bias, const Numbers *own, const Numbers *x, const Numbers *w, gint32 *to)
 {
@@ -174,8 +180,9 @@ round_bias (const Numbers *bias, const Numbers *own, const Numbers *x, const Num
   return TRUE;
 }
 
-/* Gets the bias, a float constant or a DequantizeLinear of int32 with zero point 0. `own` gets the
- * scales of the DequantizeLinear. Returns FALSE if the bias is anything else. */
+/* Sets `bias` to the numbers of a bias: a float constant, or the int32 operand of a
+ * DequantizeLinear with zero point 0. Sets `own` to the scales of this DequantizeLinear. Returns
+ * FALSE if the bias has neither form. */
 static gboolean
 get_bias (const CleaveNode *conv, Numbers *bias, Numbers *own)
 {

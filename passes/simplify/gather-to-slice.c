@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Replaces a Gather by a Slice if its indices are constant and ascend in even steps.
+ * cleave_gather_add_slice() checks the indices and adds the Slice. */
+
 #include "../info.h"
 
 #include "../views/gathers.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Moves a QuantizeLinear above nodes that only move elements, and removes it where it cancels
+ * with a DequantizeLinear. The two nodes cancel if they have equal scales and zero points. */
+
 #include "../info.h"
 
 #include "../../lib/ir/defaults.h"
@@ -73,7 +76,8 @@ is_for_all (const CleaveNode *node)
   return cleave_shape_n_elements (&node->operands[SCALE].result->type.shape) == 1;
 }
 
-/* Returns whether quantizing a value returns the bytes from which the value was dequantized. */
+/* Returns whether `quantize` cancels with the node that computes a value: a DequantizeLinear of
+ * bytes, from which `quantize` computes the same bytes. */
 static gboolean
 cancels (const CleaveNode *quantize, const CleaveResult *value)
 {

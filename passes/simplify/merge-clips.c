@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Merges a Relu or Clip with the Relu or Clip that it reads, and removes a Relu whose operand is
+ * never negative. */
+
 #include "../info.h"
 
 #include <math.h>

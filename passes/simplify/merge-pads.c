@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Folds a Pad into the pooling or the Pad that reads it, if no bit of the result changes. */
+
 #include "../info.h"
 
 #include <math.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds a Pad that only pads the spatial dimensions of a convolution's or pooling's operand, and
+ * adds its pads to the pads of the convolution or pooling. */
+
 #include "pads.h"
 
 const CleaveNode *
@@ -26,8 +29,9 @@ cleave_window_find_pad (const CleaveNode *node, CleaveLayout layout)
   return pads ? pad : NULL; /* a Pad that adds nothing is left to fold-views */
 }
 
-/* Returns FALSE if a pad would be as long as the window. Such a window could lie completely in the
- * padding, which is legal in Cleave, but not in every runtime. */
+/* Adds the pads of `pad` to `pads`, and replaces `node` by a node that reads the operand of
+ * `pad`. Returns FALSE if a pad would be at least as long as the window. Such a window could lie
+ * completely in the padding, which is legal in Cleave, but not in every runtime. */
 gboolean
 cleave_window_take_pad (CleaveNode *node,
                         const CleaveNode *pad,

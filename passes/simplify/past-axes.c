@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes the attributes of a node above a Transpose, and checks that the move changes no bit.
+ * `behind` is the call of the node that reads the Transpose. `front` is the call of the moved
+ * node, which reads the Transpose's operand. */
+
 #include "past-axes.h"
 
 /* Replaces each dimension d that the attributes name by `perm->v[d]`, the dimension of the

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Defines the pass `simplify`: the passes of this folder that keep all bits, and clean-up,
+ * repeated until nothing changes. */
+
 #include "../info.h"
 
 const CleavePassInfo cleave_pass_info_simplify = {
