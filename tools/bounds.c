@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Loads the model once for each smaller choice of extents, and prints its MACs and its peak as text
+ * or as JSON. The choices end when the extents no longer change. */
+
 #include "bounds.h"
 
 #include "extents.h"

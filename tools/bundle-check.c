@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Compiles the files of a bundle in a temporary folder, links the objects with the test of the
+ * bundle, and runs the test. The results are the bytes of code, tables and stack, the compiler, and
+ * the exit status of the test. */
+
 #include "bundle-check.h"
 
 #include "arguments.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Writes each file of a bundle into a folder, and makes the folder if it does not exist. */
+
 #include "bundle-files.h"
 
 #include "output-names.h"

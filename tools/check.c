@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Runs the original graph with one thread and the split graph with a thread for each processor, and
+ * compares their outputs bit for bit. The split graph is written as ONNX and read again before the
+ * run. Both runs read the same random inputs. */
+
 #include "check.h"
 
 #include "execute.h"

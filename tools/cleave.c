@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Runs the command that the first argument names, such as `cleave info`. The table of commands maps
+ * each name to a function of a file cmd-*.c. This file also prints the help, hints for unknown
+ * names, and error messages. */
+
 #include "arguments.h"
 #include "commands.h"
 #include "convention.h"
@@ -94,7 +98,8 @@ name_command (const char *name)
   return g_str_equal (name, "draw") ? "dot" : name;
 }
 
-/* Names that commands and options have in other tools, each with the command of Cleave. */
+/* Names that commands and options have in other tools, each with the command or option of Cleave
+ * that has the same purpose. */
 static const struct
 {
   const char *word, *command;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Prints notes, errors and lists about the dynamic part of a model, as text and as JSON. A cause is
+ * a node whose own result has a shape that depends on data. A list is an input or output that is a
+ * sequence or an optional value. */
+
 #include "dynamic.h"
 
 #include "arguments.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Compiles and runs a graph, measures the time of each run, and compares two tensors. If the model
+ * has a dynamic part, this part runs after the graph, once. */
+
 #include "execute.h"
 
 #include "dynamic.h"
@@ -126,8 +129,9 @@ cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, 
   return execution->outputs != NULL;
 }
 
-/* Adds the names and values of the inputs of the model. The inputs of the graph come first. Then,
- * for each input that is a list, come the number of its tensors and the tensors. */
+/* Appends the names and values of the model's inputs to `names` and `values`. The inputs of the
+ * graph come first. Then, for each input that is a list, come the number of its tensors and the
+ * tensors. */
 static void
 add_inputs (const CleaveExecution *e, const GPtrArray *inputs, GPtrArray *names, GPtrArray *values)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Replaces each range in the texts of --shape by one extent. Extent 0 is the largest. Each later
+ * extent is half of the extent before it, and the last extent is the smallest. */
+
 #include "extents.h"
 
 #include "arguments.h"

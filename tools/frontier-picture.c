@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Draws two diagrams (panels), one below the other: latency and added MACs over the bytes of the
+ * arena. The horizontal axis is logarithmic. A plan is Pareto optimal in a panel if no other plan
+ * beats it in both of the panel's quantities. */
+
 #include "frontier-picture.h"
 
 #include "memory-picture.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Scales a picture to the size of an input, and converts each channel of a pixel to an element:
+ * (channel - mean) * scale. The input has the layout CHW or HWC. */
+
 #include "image.h"
 
 #include "arguments.h"
@@ -26,7 +29,7 @@ cleave_image_is_name (const char *path)
 
 #ifdef CLEAVE_HAS_IMAGES
 
-/* A picture may have at most this height and width, in pixels. */
+/* An input that is a picture may have at most this height and width, in pixels. */
 #define MAX_SIDE 32768
 /* A picture may have at most this many pixels: a larger one would fill the memory. */
 #define MAX_PIXELS (256 * 1024 * 1024)
@@ -124,7 +127,7 @@ load_scaled (const char *path, const Plane *plane, GError **error)
 }
 
 /* Returns channel c of a pixel, from 0 to 255. If `channels` is 1, returns the luma of the pixel by
- * ITU-R BT.601, as JPEG does. */
+ * ITU-R BT.601, as JPEG does. The fourth channel is 255 if the picture has no alpha. */
 static double
 get_channel (const guchar *pixel, int n, gint64 channels, gint64 c)
 {

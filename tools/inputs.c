@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Loads the files of --input, checks the types of their tensors, and fills all other inputs with
+ * random numbers. An option names its input, as in NAME=FILE, unless the model has only one input.
+ */
+
 #include "inputs.h"
 
 #include "arguments.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Collects JSON with the builder of json-glib, and formats it as text in which an array of numbers
+ * takes one line. */
+
 #include "json.h"
 
 #include <json-glib/json-glib.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Cuts a graph into parts within a memory limit, and runs the parts one after the other. A table of
+ * values holds the results that later parts read. While a part runs, the system reads the weights
+ * of the next part. */
+
 #include "layers.h"
 
 #include "arguments.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Loads the tensors of inputs that are sequences or optional values (lists), and appends them to
+ * the inputs of a run. Without files, a sequence gets random tensors. An optional value without a
+ * file is absent: its number of tensors is -1. */
+
 #include "list-inputs.h"
 
 #include "arguments.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Draws one diagram (panel) for each timeline, one below the other: live bytes over the steps of a
+ * run. A band is the area of one buffer that is in use at the peak. A column is the part of a panel
+ * that shows one step or several adjacent steps. */
+
 #include "memory-picture.h"
 #include "sizes.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Builds MobileNetV2 node by node, from a table of its inverted residual blocks. The weights are
+ * random. */
+
 #include "mobilenet.h"
 
 #include <math.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Parses the options --shape and --fix, loads a model from a file or from standard input, and
+ * prints the warnings of the import. The text of --fix gives a number or a file. A number is the
+ * extent of a named dimension or the value of an input; a file has the value of an input. */
+
 #include "model.h"
 
 #include "arguments.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Prints a line for each node except inputs and constants, or adds the lines to JSON. The live
+ * bytes of a node come from the memory timeline of a run with one thread. */
+
 #include "node-table.h"
 
 #include "convention.h"

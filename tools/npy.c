@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Parses and writes .npy files: a header, which is text, and the elements. The header gives the
+ * element type by its NumPy name, such as <f4 for float32 (descr), the order of the dimensions, and
+ * the shape. */
+
 #include "npy.h"
 
 #include "arguments.h"
@@ -33,8 +37,8 @@ typedef struct
   gboolean is_wide;    /* the characters have 4 bytes (UTF-32) */
 } Header;
 
-/* Header: a Python dictionary such as {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
- */
+/* The text of a header is a Python dictionary, such as {'descr': '<f4', 'fortran_order': False,
+ * 'shape': (2, 3), } */
 
 /* Returns the text after a key and blanks, or NULL if there is no such key. */
 static const char *

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Reads the directory at the end of a zip archive, unpacks each entry and checks its checksum, and
+ * parses the entry as a .npy file. A member is the record of one entry in the directory. */
+
 #include "npz.h"
 
 #include "arguments.h"

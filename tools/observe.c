@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Prints graphs, differences and times after each pass of a pipeline, writes drawings, and stops
+ * the pipeline where an option asks for it. A difference lists the nodes that a pass removed and
+ * added, as lines of the printed graph. */
+
 #include "observe.h"
 
 #include <stdio.h>
@@ -120,7 +124,8 @@ print_lines_without (const char *text, const char *without, char sign)
       fprintf (stderr, "%c%s\n", sign, lines[i]);
 }
 
-/* Prints the nodes that were removed and added. The order of nodes does not count. */
+/* Prints the nodes that are only in graph `a` after the sign -, and the nodes that are only in
+ * graph `b` after the sign +. The order of nodes does not count. */
 static void
 print_difference (const char *a, const char *b)
 {

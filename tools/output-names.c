@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Checks the endings and the folders of output files, makes folders, and derives a file name from
+ * the name of each value. */
+
 #include "output-names.h"
 
 #include "arguments.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Runs the graphs of the page if the page shows times, collects its data as JSON, and fills the
+ * template with the data. A side is one graph of the page: the model, or the graph after the split.
+ */
+
 #include "page.h"
 
 #include "arguments.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Writes a doc string for each piece of a split node. The doc string gives the number of the piece
+ * and its range, such as "piece 3 of 18 of 'conv'". For a piece of a segment, the doc string also
+ * numbers its strip, and its band or tile. */
+
 #include "piece-docs.h"
 
 /* Returns how many different begins along a dimension are smaller than the begin of this piece.

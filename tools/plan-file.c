@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Converts a plan to JSON and back. Reading a plan also restores the options with which the search
+ * found the plan. */
+
 #include "plan-file.h"
 
 #include "outputs.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Prints a line on the terminal that replaces the line before it. The line appears after one second
+ * of work, and changes at most ten times a second. */
+
 #include "progress.h"
 
 #include <stdio.h>

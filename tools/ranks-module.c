@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Implements the functions of CleaveRanksModule with MPI and the functions of cleave-mpi.h. A rank
+ * makes one program for each run in flight. */
+
 #include "ranks-module.h"
 
 #include <cleave/cleave-mpi.h>

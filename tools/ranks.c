@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Loads the module for MPI, finds or measures the network, splits and places the model, and runs it
+ * on all ranks. Rank 0 has the inputs and outputs. All ranks agree after each step whether the step
+ * failed on one of them. */
+
 #define _GNU_SOURCE /* declares dladdr() and RTLD_DEFAULT */
 
 #include "ranks.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Writes each smaller graph to a temporary file, and runs the shell command on the file. If the
+ * command exits with 0, the graph is of interest, and cleave_graph_reduce() continues with it. */
+
 #include "reduce.h"
 
 #include "arguments.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Measures the scratch of a program, and searches for a plan whose arena and scratch together meet
+ * the memory limit. Each search has a smaller budget than the search before it. */
+
 #include "scratch.h"
 
 /* At most this many searches run. The budget of a search is the memory limit minus the scratch of

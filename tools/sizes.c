@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Formats a number of bytes with a unit, and replaces all numbers of bytes in a text. A size is
+ * rounded up, so that a limit of the printed size is large enough. */
+
 #include "sizes.h"
 
 gboolean cleave_sizes_in_bytes = FALSE;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Names the limits of `cleave split` as options of the command, and prints each limit that a split
+ * does not meet. */
+
 #include "split-limits.h"
 
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Copies standard input into a file in memory, and copies a file to standard output. While standard
+ * output is reserved for a file, all text that the command prints goes to standard error. */
+
 #define _GNU_SOURCE /* declares memfd_create() */
 
 #include "standard.h"

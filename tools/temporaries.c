@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Keeps the paths of temporary files in an array of fixed size, since a signal handler cannot use a
+ * list that grows. */
+
 #include "temporaries.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Counts, prints and makes the strings of a tensor. A tensor of 2x3x256 bytes has 2x3 strings of at
+ * most 256 bytes each. */
+
 #include "texts.h"
 
 /* At most this many strings of an output are printed. */

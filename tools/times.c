@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Prints the steps of a profile with the longest step first, or adds all steps to JSON in the order
+ * of the run. */
+
 #include "times.h"
 
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Prints the usage line, the summary and the options of a command. The descriptions of all options
+ * begin in one column and are wrapped. */
+
 #include "usage.h"
 
 #include <stdio.h>

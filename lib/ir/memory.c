@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Allocates, populates and frees large blocks: aligned blocks, blocks that another process can map,
+ * and arrays. Populating a block makes the system allocate all its pages in one call, so that the
+ * first access to a page causes no page fault. */
+
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* declares memfd_create() */
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Converts an error code of MPI into a GError. The message contains the text that MPI has for the
+ * code. */
+
 #include "check.h"
 
 #include <gio/gio.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Counts the readers of each constant and each folded node, computes folded nodes on request, and
+ * releases a value after its last reader. A reader is a step of the program or another folded node.
+ * A fixed node is a constant or a folded node. */
+
 #include "constants.h"
 
 #include "../ir/evaluate.h"
@@ -208,8 +212,8 @@ end_uses (CleaveConstants *constants)
 
 /* The following functions find the values of constants and folded nodes. */
 
-/* Returns whether result 0 and operand 0 of a folded node have different base tensors. If they
- * have, the operand can be released before the result. */
+/* Returns TRUE if result 0 of a folded node shares no memory with operand 0: their base tensors
+ * differ, or operand 0 has no value. Operand 0 can then be released before the result. */
 static gboolean
 shares_no_bytes (const CleaveConstants *constants, const Use *use)
 {

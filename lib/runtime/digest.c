@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes the SHA-256 digest of the bytes of a constant, as text. */
+
 #include "digest.h"
 
 char *

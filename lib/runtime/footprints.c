@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the footprint of each step as ranges of cache lines, and drops all footprints of a program
+ * if their sum is at most FEW_BYTES. A task that shares its call and kernel state with another task
+ * adds only its own pointers. */
+
 #include "footprints.h"
 
 #include "program-private.h"
@@ -124,8 +128,9 @@ is_empty (const CleaveFootprints *footprints, guint step)
   return footprints->first[step] == footprints->first[step + 1];
 }
 
-/* Sets `next` for each step of a thread: the index of the thread's next step that has a footprint.
- * Fused steps and steps that only wait have no footprint. */
+/* Sets `next` for each step of a thread: the index of the thread's next step that has a footprint,
+ * or the step's own index if there is none. Fused steps and steps that only wait have no footprint.
+ */
 static void
 find_next (CleaveFootprints *footprints, const CleaveSchedule *schedule, guint thread)
 {

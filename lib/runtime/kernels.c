@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the kernel family that serves a call, at the highest level that this processor runs. The
+ * environment variable CLEAVE_LEVEL selects a lower level. */
+
 #include <string.h>
 
 #include "kernels.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes the memory that a run needs, and the lifetimes of its buffers, from a memory plan. No
+ * program is made, so no weights are packed and nothing is allocated for a run. */
+
 #include "memory-timeline.h"
 
 #include "../ir/boxed.h"
@@ -8,9 +11,6 @@
 #include "plan/memory-plan.h"
 #include "plan/schedule-search.h"
 #include "program-private.h"
-
-/* Computes the memory that a run needs, and the lifetimes of its buffers, from a memory plan. No
- * program is made, so no weights are packed and nothing is allocated for a run. */
 
 /* Makes the memory plan of a program of `graph` with `n_threads` threads. If the graph must be
  * lowered first, sets `lowered` to the lowered graph, else to NULL. The plan refers to the lowered

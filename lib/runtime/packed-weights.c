@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Stores the packed copies of each base constant, and uses copies of a saved program instead of
+ * packing again. A base is a constant, or the constant of which another constant is a slice. */
+
 #include "packed-weights.h"
 
 #include <stdlib.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Reads the begin and the end of a quantized group: the DequantizeLinears of its operands, and its
+ * QuantizeLinear with the Relus and Clips before it. A call is one op of the group. The functions
+ * count in `n_seen` the calls that they match. */
+
 #include "qdq-search.h"
 
 #include "../ops/quantized.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tries the integer kernels that compute a whole quantized group: convolution, table lookup,
+ * addition and mean. A step here is the call of one internal op, such as cleave_op_qdq_conv, with
+ * the kernel that is prepared for it. */
+
 #include "quantized-whole.h"
 
 #include "kernels/places.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Keeps a set of tasks whose call and kernel state later tasks may share. Two tasks are equal if
+ * their ops, attributes, types, strides and constants are equal, and if they overwrite the same
+ * operands. */
+
 #include "shared-calls.h"
 
 #include "../ir/fixed.h"
@@ -65,9 +69,9 @@ is_view_equal (const CleaveView *a, const CleaveView *b)
   return TRUE;
 }
 
-/* Returns whether two views overlap: the memory from the first to the last element of x, and the
- * memory from the first to the last element of y. Views with negative strides count as
- * overlapping. */
+/* Returns whether the memory from the first to the last element of x overlaps the memory from the
+ * first to the last element of y. Returns FALSE for a view without data or elements, and TRUE for
+ * negative strides. */
 static gboolean
 overlap (const CleaveView *x, const CleaveView *y)
 {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Defines the kernel family that computes a result in scratch and copies it to its address.
+ * cleave_task_go_through_scratch() puts this family into a task, in place of the task's own family.
+ */
+
 #include "through-scratch.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Builds a network (chain) from a table of its inverted bottlenecks, with random weights. The last
+ * convolution is removed, since the paper does not count its result. */
+
 #include "chains.h"
 
 #include <math.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the index of an op in the tables of trials, counts how each Way ended, and prints all
+ * counts. */
+
 #include "counts.h"
 
 #include "trial.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Compares a printed graph with the expected text, and an error with the expected code and message.
+ * The file also makes random tensors. */
+
 #include "test.h"
 
 #include <math.h>

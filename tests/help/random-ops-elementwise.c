@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes random nodes of element-wise ops, and of ops along axes such as Softmax and ReduceSum. For
+ * an op of elementwise.def, macros choose the function by the kind of the op, such as
+ * make_BINARY(), and the element types.
+ *
+ * Over 400 lines: each op has a function of its own. */
+
 #include "../../lib/ops/elementwise-math.h"
 #include "graphs.h"
 #include "random-ops.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Collects the lists of random ops that the files random-ops-*.c define. */
+
 #include "random-ops.h"
 
 const CleaveRandomOp *const cleave_random_op_lists[] = {

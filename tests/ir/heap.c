@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests the heap of numbers with random insertions and removals. */
+
 #include "test.h"
 
 #include "../../lib/ir/heap.h"

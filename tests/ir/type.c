@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests element types and tensor types: sizes, names, bytes, and types that are errors. */
+
 #include "test.h"
 
 START_TEST (elements_have_a_size_and_a_name)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests views: a slice of a view is a view, too. */
+
 #include "test.h"
 
 #include "../../lib/ir/view.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests the work that constant folding may do, with files of some hundred bytes whose constant
+ * nodes need much work. An import or a pass that computed these nodes would not finish before the
+ * timeout of the suite. */
+
 #include "test.h"
 
 #include "model-node.h"
-
-/* Files of some hundred bytes whose constant nodes need much work. An import or a pass that
- * computed these nodes would not finish before the timeout of the suite. */
 
 typedef struct
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests the errors of imports, for mistakes in one node of a file. Each line of the table of
+ * mistakes describes a model with one node, its operands and an attribute, and the error of its
+ * import. */
+
 #include "test.h"
 
 #include "models.h"
-
-/* Mistakes in a node of a file. Each line of the tables below describes a model with one node, its
- * inputs and its constants, and the error of its import. */
 
 typedef struct
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests forms of nodes in early opsets, and further forms that ONNX Runtime accepts. A form is a
+ * model with one node, and its value or its error. The values come from ONNX Runtime 1.30 if it
+ * supports the opset, otherwise from the opset's specification. */
+
 #include "test.h"
 
 #include "model-node.h"
-
-/* Forms of nodes in early opsets, and further forms that ONNX Runtime accepts. The values come from
- * ONNX Runtime 1.30 if it supports the opset, else from the opset's specification. */
 
 typedef struct
 {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests the values of nodes whose meaning depends on the opset. A line of the table is a model with
+ * one node, and its value or its error. The values come from the opset's specification, or from
+ * ONNX Runtime 1.30 if the specification does not define them.
+ *
+ * Over 400 lines: one table. */
+
 #include "test.h"
 
 #include "model-node.h"
-
-/* The values of nodes of other opsets. The expected values come from the opset's specification, or
- * from ONNX Runtime 1.30 if the specification does not define the values. */
 
 typedef struct
 {

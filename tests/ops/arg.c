@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests the ops ArgMax and ArgMin: values, equal elements, slices and errors. */
+
 #include "apply.h"
 #include "graphs.h"
 #include "op-case.h"

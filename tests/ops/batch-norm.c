@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests the ops BatchNormalization and InstanceNormalization: operands, slices and values. */
+
 #include "graphs.h"
 #include "op-case.h"
 

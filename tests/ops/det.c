@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests the op Det: values, slices, and matrices that are errors. */
+
 #include "apply.h"
 #include "op-case.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests the op Expand: values, slices and errors. */
+
 #include "graphs.h"
 #include "op-case.h"
 

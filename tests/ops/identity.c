@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests the ops Identity and Dropout, which return their operand unchanged. */
+
 #include "op-case.h"
 
 START_TEST (passes_data)

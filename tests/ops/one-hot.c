@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests the op OneHot: values, slices and errors. The depth is the number of classes, and an index
+ * selects a class. */
+
 #include "apply.h"
 #include "op-case.h"
 

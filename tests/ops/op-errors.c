@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "test.h"
+/* Tests illegal operands and attributes that no suite of a single op covers: extents near 2^63,
+ * missing elements, lists of a wrong length. */
 
-/* Illegal operands and attributes that no suite of a single op covers: extents near 2^63, missing
- * elements, lists of a wrong length. */
+#include "test.h"
 
 #define MOST G_MAXINT64 /* the largest extent that a shape can have */
 #define MAX_TYPES 3

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests the op Tile: values, slices and errors. */
+
 #include "op-case.h"
 
 static CleaveResult *

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests the op Transpose: values, slices and errors. */
+
 #include "op-case.h"
 
 START_TEST (permutes_dimensions)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests the op Where: values, slices of operands that are broadcast, and errors. */
+
 #include "apply.h"
 #include "graphs.h"
 #include "op-case.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Converts lines of elements from one type to another. A line is a run of elements along one
+ * dimension, which may be strided. The macros define one loop for each pair of types. */
+
 #include "cast-lines.h"
 #include "half-block.h"
 #include "loops.h"
-
-/* Converts lines of elements from one type to another; the macros define one loop for each pair of
- * types. */
 
 /* Number of elements of the buffers that hold intermediate floats or strided elements. */
 #define LINE 512
@@ -70,8 +70,8 @@ INTEGERS
 #undef X
 
 /* Lists the integer types to which casts convert floats. `below` is the greatest float that the
- * type can hold; `beyond` is the next greater float. Each bound has a conditional expression of its
- * own, since compilers turn a combined clamp into branches. */
+ * type can hold; `beyond` is the next greater float. Each bound is clamped in a separate
+ * conditional expression, since compilers turn a combined clamp into branches. */
 #define WHOLES                                                                                     \
   X (i8, INT8, gint8, gint32, G_MININT8, 127, 128, G_MAXINT8)                                      \
   X (u8, UINT8, guint8, gint32, 0, 255, 256, G_MAXUINT8)                                           \

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Defines a loop for each element-wise op on float16, from the formulas of elementwise.def. A block
+ * is the number of elements that a loop converts to float32 at once (CLEAVE_HALF_BLOCK). A line is
+ * a run of elements along the innermost dimension of a box. */
+
 #include "elementwise-halves.h"
 #include "half-block.h"
 #include "loops.h"

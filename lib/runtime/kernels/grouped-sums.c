@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes the sums of a convolution with 2, 4 or 8 operand channels in each group. A lane holds
+ * one channel of y. A permutation of x gives each lane the operand channels of its own group. */
+
 #include "grouped-sums.h"
 #include "vector-moves.h"
 

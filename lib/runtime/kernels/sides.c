@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the operands of a matrix product and their strides along each dimension of y. The
+ * dimensions of y are divided into rows and batches (sides.h). */
+
 #include "sides.h"
 
 #include "../../ops/matmul-parts.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds, for each buffer, the earlier buffers that occupied its bytes of the arena, and the last
+ * uses of these buffers. A step that uses the buffer waits for the last uses. A tenure is a range
+ * of the arena and the last buffer that occupied the range. */
+
 #include "anti-dependencies.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Sorts edges by offset: by insertion if few edges are out of order, otherwise by radix sort. An
+ * edge is the begin or the end of a buffer in the arena. */
+
 #include "arena-edges.h"
 
 #include <string.h>

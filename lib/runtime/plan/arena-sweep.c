@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Packs buffers in the order in which they come into use. Each buffer takes the smallest gap that
+ * is large enough, and becomes a gap again when it is no longer in use. */
+
 #include "arena-sweep.h"
 
 /* A gap: bytes [begin, end) of the arena that no buffer in use occupies. */

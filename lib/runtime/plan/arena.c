@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finding the smallest arena is NP-hard, so cleave_arena_place() tries several greedy orders, each
+ * with best fit and with first fit. Each buffer goes into a gap between the conflicting buffers
+ * that were placed before it: the smallest gap that holds it (best fit) or the lowest one (first
+ * fit). If the arena exceeds the lower bound, the next round of the order first places the buffers
+ * that end above the bound. If all orders exceed the bound, eviction (arena-evict.h) tries to pack
+ * the smallest arena into fewer bytes. Limits count visits instead of time, so that the result is
+ * always the same. A conflict of a buffer is another buffer that must not share memory with it; a
+ * visit examines one conflict. */
+
 #include "arena.h"
 
 #include "../../memory/buffers.h"
@@ -7,15 +16,6 @@
 #include "arena-evict.h"
 
 #include <string.h>
-
-/* Finding the smallest arena is NP-hard, so several greedy orders are tried, each with best fit and
- * with first fit. Each buffer goes into a gap between the conflicting buffers that were placed
- * before it: the smallest gap that holds it (best fit) or the lowest one (first fit). If the arena
- * exceeds the lower bound, the next round of the order first places the buffers that end above the
- * bound. If all orders exceed the bound, eviction (arena-evict.h) tries to pack the smallest arena
- * into fewer bytes. Limits count visits instead of time, so that the result is always the same. A
- * conflict of a buffer is another buffer that must not share memory with it; a visit examines one
- * conflict. */
 
 enum { UNPLACED = -1 };
 
@@ -295,7 +295,7 @@ promote (Packing *packing, gint64 limit)
         packing->order[n++] = old[i];
 }
 
-/* Runs all greedy orders, with best fit or with first fit. */
+/* Runs all greedy orders, with first fit if `first_fit` is set, otherwise with best fit. */
 static void
 try_orders (Packing *packing, gint64 at_least, gint64 n_rounds)
 {

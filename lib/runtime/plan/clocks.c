@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Stores the clocks of steps as rows of counts, one count for each thread. The latest clock of each
+ * thread is always known. A row is stored if other steps still wait for its step, and reused after
+ * its last user. */
+
 #include "clocks.h"
 
 #include <string.h>

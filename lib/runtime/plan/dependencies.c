@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Collects pairs of a step and one of its predecessors. Most pairs are needed for correct results.
+ * Other pairs save memory: they delay copies and element-wise operands of a join until the join's
+ * buffer or all its operands are needed. */
+
 #include "dependencies.h"
 
 /* Largest number of operands of a join that find_latest_operand() examines, to bound the time of
@@ -165,8 +169,8 @@ find_latest_operand (Collecting *c, const CleaveNode *join)
 }
 
 /* Returns the join in whose buffer the result of a node is stored. The node's result is an operand
- * of the join, or later nodes overwrite the result and the last of them computes an operand. NULL
- * if there is no join. */
+ * of the join, or later nodes overwrite the result and the last of them computes an operand.
+ * Returns NULL if there is no join. */
 static const CleaveNode *
 find_join (const CleaveStorage *storage, const CleaveNode *node)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Simulates a run in which each free thread takes a ready step with a small rank that fits the
+ * memory budget. A step is ready if all its predecessors are done. */
+
 #include "list-schedule.h"
 
 #include "../../ir/heap.h"
@@ -123,9 +126,8 @@ leave_buffers (Simulation *sim, guint step)
       sim->live -= task->n_bytes[task->touched[i]];
 }
 
-/* Notes that predecessor `pred` of a step is done. If `pred` was the last missing predecessor, the
- * step becomes ready. The first step that should run right after `pred` stays with `thread`; other
- * steps go to a heap. */
+/* Makes a step ready whose last predecessor, `pred`, has finished on `thread`. The first step that
+ * should run right after `pred` stays with `thread`; other steps go to a heap. */
 static void
 release (Simulation *sim, guint step, guint pred, guint thread)
 {
@@ -153,7 +155,7 @@ finish (Simulation *sim, guint thread)
 }
 
 /* Moves ready steps from the heap without an owner to the heap of the thread that has become the
- * owner of their parallel subgraph. */
+ * owner of their parallel subgraph. Stops at the first step whose subgraph has no owner. */
 static void
 hand_over (Simulation *sim)
 {
@@ -207,9 +209,9 @@ take_along (Simulation *sim, guint thread)
   return step;
 }
 
-/* Returns the index of the heap from which a free thread takes a step that fits the budget. The
- * thread prefers its own heap, then the heap of steps that no thread owns, then the heap that
- * find_smallest() returns. */
+/* Returns the index of the heap from which a free thread takes a step that fits the budget. Unless
+ * steps run `in_order`, the thread prefers its own heap, then the heap of steps that no thread
+ * owns. Its last choice is the heap that find_smallest() returns. */
 static guint
 find_heap (const Simulation *sim, guint thread)
 {

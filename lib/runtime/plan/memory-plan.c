@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes a memory plan: orders the nodes, schedules the steps and packs the arena. A lap is an
+ * overlay that spans strips. If laps leave gaps in the arena, a second plan is made without laps,
+ * and the smaller plan is kept. */
+
 #include "memory-plan.h"
 
 #include "../../ir/error.h"

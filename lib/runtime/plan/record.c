@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Copies the schedule and the offsets of a memory plan into a record, and makes a plan from a
+ * record. A record may come from a damaged file, so each number is checked before it is used. */
+
 #include "record.h"
 
 #include "../../ir/error.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Allocates, fills and frees schedules. cleave_schedule_close() lists the steps of each thread and
+ * finds the waits between threads. */
+
 #include "schedule.h"
 
 #include "waits.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Estimates the time of a step. The file also finds the step right after which a step should run,
+ * so that its operand is still in the cache. */
+
 #include "step-costs.h"
 
 #include "../../memory/cost.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Lists the buffers of each step, each buffer once for a step, and the bytes of each buffer. */
+
 #include "touches.h"
 
 void

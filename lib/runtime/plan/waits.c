@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the waits of each step in two passes over the schedule. The first pass counts the waits for
+ * each step. The second pass keeps a wait only if the clock (clocks.h) of the waiting step does not
+ * imply it. */
+
 #include "waits.h"
 
 #include "clocks.h"
@@ -49,7 +53,8 @@ add_wait (Waiting *w, guint step, CleaveWait wait)
     g_array_append_val (w->found, wait);
 }
 
-/* Returns the waits of `found`, sorted by step. `found` has the waits in the schedule's order. */
+/* Returns the waits of `found`, sorted by step. The waits of step s are the elements begin[s] to
+ * end[s] - 1 of `found`. */
 static CleaveWaits
 sort_waits (const GArray *found, const guint *begin, const guint *end, guint n_steps)
 {

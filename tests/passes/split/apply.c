@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests properties of a split graph that tests/passes/text cannot express. */
+
 #include "graphs.h"
 #include "test.h"
-
-/* Properties of a split graph that tests/passes/text cannot express. */
 
 static void
 split (CleaveGraph *graph, const char *node, const char *dims, gint64 n)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Splits typical blocks of networks from their last node. The pieces of a block are parallel
+ * subgraphs, or carry halos and compute nothing twice. If a block cannot be split up to its input,
+ * the report has the reason. */
+
 #include "graphs.h"
 #include "interpret.h"
 #include "test.h"
 
 #include <string.h>
-
-/* Typical blocks of networks, split from their last node. The pieces of a block are parallel
- * subgraphs, or carry halos and compute nothing twice. If a block cannot be split up to its input,
- * the report has the reason. */
 
 static CleaveResult *
 conv_strided (

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests the lower bound for the memory of any split. If the limit is below this bound, the search
+ * tries no split. */
+
 #include "../../../passes/split/bound.h"
 #include "graphs.h"
 #include "test.h"
-
-/* The lower bound for the memory of any split. If the limit is below this bound, the search tries
- * no split. */
 
 static CleaveResult *
 relu (CleaveGraph *graph, const char *name, CleaveResult *x)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests that searches use at most their budget of work, and report the smallest value that they
+ * reach. A search with this value as the limit succeeds. */
+
 #include "graphs.h"
 #include "test.h"
-
-/* Searches use at most their budget of work, and report the smallest value that they reach. A
- * search with this value as the limit succeeds. */
 
 typedef enum { PIECES, SUBGRAPHS, SCHEDULE, N_LIMITS } Limit;
 

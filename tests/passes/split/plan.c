@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests plans of a node: the bytes, MACs and ranges of their chunks, and the reason for a refusal.
+ */
+
 #include "../../../passes/split/plan.h"
 #include "graphs.h"
 #include "test.h"
-
-/* Plans of a node: the bytes, MACs and ranges of their chunks, and the reason for a refusal. */
 
 static CleaveNode *
 conv_node (CleaveGraph *graph)

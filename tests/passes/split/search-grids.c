@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests that the search finds the smallest split that meets a constraint. Each test compares the
+ * split that the search finds with plans of all grids. search.c tests graphs whose smallest split
+ * is known. */
+
 #include "all-grids.h"
 #include "graphs.h"
 #include "random-ops.h"
 #include "test.h"
-
-/* The search finds the smallest split that meets a constraint. Each test compares the split that
- * the search finds with plans of all grids. search.c tests graphs whose smallest split is known. */
 
 static CleaveGraph *
 small_conv (gint64 group)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tests the search for a split on graphs whose result is known: preferences, alignments,
+ * predicates, and the time for large values. */
+
 #include "all-grids.h"
 #include "graphs.h"
 #include "test.h"
-
-/* The search for a split on graphs whose result is known: preferences, alignments, predicates, and
- * the time for large values. */
 
 static CleaveSplitReport *
 search (CleaveGraph *graph, const CleaveConstraint *constraint)
@@ -168,7 +168,7 @@ START_TEST (a_search_needs_a_constraint_and_valid_dimensions)
 }
 END_TEST
 
-/* A predicate that accepts plans with three or more pieces. */
+/* Accepts plans with three or more pieces. Constraints use this function as their predicate. */
 static gboolean
 at_least_three (const CleavePlan *plan, gpointer data, GString *why)
 {

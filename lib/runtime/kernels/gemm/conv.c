@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Plans float convolutions as products (gemm.h). A tap is one position of the convolution's kernel,
+ * such as (0, 2) of 3 x 3. A pixel is one position of y along the spatial axes; all its channels
+ * belong to the pixel. */
+
 #include "plans.h"
 
 #include "../axis.h"
 
 enum { X, W, B };
-
-/* Plans float convolutions as products (gemm.h). A tap is one position of the convolution's kernel,
- * such as (0, 2) of 3 x 3. */
 
 /* Pixels [begin, end) of an axis that all read the taps [first, last). */
 typedef struct

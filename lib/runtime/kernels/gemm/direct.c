@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes blocks of y in registers, with separate code for each number of pixels and of vectors in
+ * a block. A block applies the epilogue to its sums before it stores them. `a` is the matrix of
+ * weights. */
+
 #include "direct.h"
 #include "pairs.h"
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Plans matrix products of floats (MatMul, Gemm) as products (gemm.h). A plan decides how runs read
+ * the operands, and which dimensions of y are rows, columns and batches. */
+
 #include "plans.h"
 
 enum { A, B, C };
 
-/* Plans matrix products of floats (MatMul, Gemm) as products (gemm.h).
- *
- * This struct is the product y = a b for each index of the batch dimensions, where a is m x k and b
- * is k x n. If the columns of y are contiguous and its rows are not, the kernel computes the
- * transposed product: `a` is then operand B of the node, and `b` is operand A. */
+/* A product y = a b for each index of the batch dimensions, where a is m x k and b is k x n. If the
+ * columns of y are contiguous and its rows are not, the kernel computes the transposed product: `a`
+ * is then operand B of the node, and `b` is operand A. */
 typedef struct
 {
   gint64 m, n, k;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes the pixels of a job in blocks, with separate code for each number of columns and of
+ * vectors, and transposes rows of x. A job is a set of pixels of one row of y with some columns; a
+ * column is a channel of y. */
+
 #include "narrow-sums.h"
 #include "../level.h"
 #include "../vector-moves.h"

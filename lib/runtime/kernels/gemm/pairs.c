@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes the pixels of y in pairs (pairs.h) and the pairs in blocks of up to MAX_PAIRS, whose
+ * sums stay in registers. `a` is the matrix of weights. At a level of the processor without vectors
+ * of 16 lanes, the function computes nothing. */
+
 #include "pairs.h"
 #include "../vector-moves.h"
 

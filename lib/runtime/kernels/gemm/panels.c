@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Packs the columns of a matrix into panels, and chooses the width of the panels with the least
+ * estimated time. */
+
 #include "panels.h"
 #include "../upcast.h"
 

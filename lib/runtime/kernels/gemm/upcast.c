@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Divides the scratch of a product of 16-bit floats into buffers, packs its weights, and computes
+ * one band at a time with a float product. */
+
 #include "upcast.h"
 
 gsize

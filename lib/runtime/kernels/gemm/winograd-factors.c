@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Transforms the weights of convolutions by Winograd's F(2x2, 3x3), and packs them into panels. A
+ * tap is one of the nine positions of a 3 x 3 kernel; a column is a channel of y. */
+
 #include "winograd-factors.h"
 
 #include <string.h>
@@ -9,8 +12,6 @@
 #include "panels.h"
 
 #define N_TAPS 9
-/* Transforms the weights of convolutions by Winograd's F(2x2, 3x3), and packs them into panels. */
-
 /* Number of operand channels whose taps are loaded at once. */
 #define N_CHANNELS 8
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Packs weights of bytes into panels, adds up each column of the packed weights, and chooses
+ * between dot-2 and dot-4 groups. A unit is one dot-2 or dot-4 group. */
+
 #include "byte-panels.h"
 
 #include <string.h>

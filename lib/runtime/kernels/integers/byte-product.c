@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Runs a product of bytes panel by panel with the fastest code that this processor has. The file
+ * also converts the integer sums of a tile to elements of the result, for the code that computes
+ * the sums. */
+
 #include "byte-product.h"
 #include "qdq.h"
 
