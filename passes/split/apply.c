@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Builds the pieces of a planned region, and removes the original nodes. Readers of the original
+ * values then read the joins of the pieces (`whole`), and Slices of a join read the pieces
+ * directly. A member is a region node. */
+
 #include "apply.h"
 
 #include "../remove-dead.h"
@@ -25,8 +29,8 @@ cleave_take_result_name (CleaveResult *whole, CleaveResult *from)
   cleave_result_set_name (whole, name);
 }
 
-/* Lets readers outside the region read the joins of a node's pieces, then removes the node. If the
- * node has users but no join, changes nothing. Adds the removed node to `gone`. */
+/* Makes readers outside the region read the joins of a node's pieces, then removes the node and
+ * adds it to `gone`. If the node has readers but no join, changes nothing. */
 static void
 replace (Applier *applier, CleaveRegionNode *member, GHashTable *gone)
 {
@@ -121,7 +125,8 @@ replace_all (Applier *applier)
   g_ptr_array_set_size (applier->left, (gint) n);
 }
 
-/* Makes the Slices of a join read the pieces themselves, where the forwarder can. */
+/* Makes the readers of each Slice of a join read a piece in place of the Slice, if the forwarder
+ * finds such a piece. */
 static void
 forward_readers (Applier *applier, CleaveResult *whole)
 {

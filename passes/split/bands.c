@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "bands.h"
+/* Assigns the chunks of a root to bands, and numbers the chunks in the order in which they run.
+ * A column of a grid is the chunks that differ only in the dimension that strips cut. */
 
-/* Makes strips: chunks of a root that follow each other along one dimension, in bands. */
+#include "bands.h"
 
 /* Returns the outermost dimension that the ranges cut: the first dimension along which the begins
  * of the ranges never decrease and sometimes increase. Returns the number of dimensions if no
@@ -27,9 +28,9 @@ find_strip_dim (const GArray *ranges)
   return range[0].rank;
 }
 
-/* Returns the innermost dimension that the ranges cut: the first dimension in which the begins of
- * the first two ranges differ. Returns the number of dimensions if the first two ranges have equal
- * begins. */
+/* Returns the innermost dimension that the ranges cut: the first dimension in which the begins
+ * of the first two ranges differ. Returns the number of dimensions if the first two ranges have
+ * equal begins, or if there is only one range. */
 static guint
 find_inner_dim (const GArray *ranges)
 {

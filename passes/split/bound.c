@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the largest number of bytes that a whole node needs. A node stays whole if it is an
+ * input, or if the recursion of the split does not reach it from the roots. */
+
 #include "bound.h"
 
 #include "../../lib/ir/overlay.h"
@@ -15,8 +18,8 @@ typedef struct
   gboolean *in_use; /* indexed by node id: the node depends on an input */
 } Bound;
 
-/* Sets `bound->depth` to 1 for the roots, and to one more for the operands of a node. Stops at
- * nodes of depth `depth`. */
+/* Sets `bound->depth` of each node that a split of depth `depth` reaches: 1 for a root, and for
+ * another node one more than the depth of its reader. Does not go beyond nodes of depth `depth`. */
 static void
 reach (Bound *bound, CleaveNode *const *roots, guint n_roots, guint depth)
 {
@@ -111,7 +114,8 @@ may_overwrite (const CleaveNode *node)
   return FALSE;
 }
 
-/* Returns the bytes that a node needs while it runs, if it is not split. */
+/* Returns the bytes that a whole node needs while it runs. If its result may overwrite an
+ * operand, operands and results may share memory. */
 static gint64
 whole_bytes (const CleaveNode *node, const Needs *needs)
 {

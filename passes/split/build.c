@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Builds the nodes of the planned pieces, and the values that each piece reads (its demands). A
+ * member is a region node. The covers of a demand are the pieces of a member that together
+ * contain the demand. */
+
 #include "build.h"
 
 #include "../views/joins.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes a piece of each box of rows that no earlier strip computes, and finds the covers of each
+ * demand: the pieces that together contain it. With the policy exchange, strips of neighboring
+ * bands that run at the same time share the rows of their overlap. */
+
 #include "carry.h"
 
 #include "widen.h"
@@ -57,8 +61,8 @@ add_produced (Produced *produced, const CleaveRange *box, guint piece)
   g_array_append_val (produced->boxes, all);
 }
 
-/* Sets the covers of a demand: the pieces that together contain the demand, latest first. `first`
- * is the number of covers in use before the call; returns the number after the call. */
+/* Sets the covers of a demand, the latest piece first. `first` is the number of covers of the
+ * earlier demands. Returns the number of covers including those of this demand. */
 static guint
 cover_demand (CleaveCutter *cutter, CleaveDemand *demand, guint first, const Produced *produced)
 {

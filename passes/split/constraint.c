@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Checks a plan of one node against its limits. Also measures the peak of a split graph, and the
+ * largest peak of a parallel subgraph of this graph that runs alone. */
+
 #include "constraint.h"
 
 #include <cleave/cleave-program.h>

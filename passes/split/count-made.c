@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Estimates the number of nodes that replace a member, which is a region node: its pieces, and
+ * the Slices and joins through which other pieces read them. If the region makes too many nodes,
+ * the error names the member with the most pieces. */
+
 #include "count-made.h"
 
 #include "../../lib/ir/error.h"
@@ -97,7 +101,7 @@ count_read (const Grid *grid, const CleaveRange *range)
   return is_piece ? 0 : n;
 }
 
-/* Returns the number of Slices and joins through which readers read the pieces of a root. */
+/* Returns the number of Slices and joins through which other nodes read the pieces of a root. */
 static gint64
 count_joins_of_grid (const CleaveRegionNode *member)
 {

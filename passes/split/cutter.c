@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Adds pieces to a region node, and adds pieces to the covers of a demand. The covers of a
+ * demand are the pieces that together contain it. */
+
 #include "cutter.h"
 
 guint

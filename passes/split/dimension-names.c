@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the letters of a node's dimensions. The way of an operand gives, for each of its
+ * dimensions, the dimension of the result that corresponds to it. */
+
 #include "dimension-names.h"
 
 #include <string.h>

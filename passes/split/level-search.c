@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Lowers the level until a split of a copy of the graph meets the limits, and stores the ranges
+ * of this split in the roots. A member is a root that the search cuts. A cut of a dimension is
+ * one of the ways to divide it, from coarse to fine (CleaveCut). */
+
 #include "level-search.h"
 
 #include "cuts.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Keeps, for each kind of limit, the limit that is furthest from being met, and adds these
+ * limits to a report. */
+
 #include "limit-report.h"
 
 /* Records a limit and the value that was reached, if this limit is further from being met than the

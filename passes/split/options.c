@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes tilings, and sets and reads the alignment and the smallest size of their chunks. */
+
 #include "options.h"
 
 #include "../../lib/ir/boxed.h"
 
-/* Sets `value` to element `i` of a list that has one value for all `n` dimensions, or one value for
- * each. Returns FALSE and sets the error if the list is wrong. `what` names the list in the
- * error. */
+/* Sets `value` to element `i` of a list with one value for all `n` dimensions, or one for each.
+ * On failure, sets an error that names the list (`what`), and returns FALSE. */
 static gboolean
 get_of_list (const GArray *list, const char *what, guint i, guint n, gint64 *value, GError **error)
 {

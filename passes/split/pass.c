@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Defines the pass `split`: reads its options from texts, splits the named nodes or all nodes,
+ * and fails if a limit is not met. */
+
 #include "../info.h"
 
 #include <cleave/cleave-languages.h>

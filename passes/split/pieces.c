@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Merges the demands on a region node into boxes, and makes the pieces of the node from these
+ * boxes (carry.c makes them for the policies that carry rows). A gap is a part of the result
+ * that no piece computes. If readers outside the region need the whole result, pieces also fill
+ * the gaps. */
+
 #include "pieces.h"
 
 #include "carry.h"
@@ -160,7 +165,8 @@ widen_piece (CleaveRegion *region,
   return FALSE;
 }
 
-/* Extends pieces by gaps until no gap fits any more. A piece that has grown may fit another gap. */
+/* Extends pieces by gaps until no piece can be extended by a gap. A piece that was extended may
+ * be extended by another gap. Removes these gaps from `gaps`. */
 static void
 widen_pieces (CleaveRegion *region,
               const CleaveRegionNode *member,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes the plan of a node: a chunk for each range, with the bytes and the MACs of the piece
+ * that would compute the chunk. */
+
 #include "plan.h"
 
 char *

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Lists the ranges of a tiling's chunks. Either cuts each dimension into chunk sizes, which
+ * gives a grid of ranges, or checks the ranges that the caller gave. */
+
 #include "options.h"
 
 #include "../../lib/ir/range.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Frees a root, records the reason why a root stays whole, and counts the bytes of the largest
+ * piece of a root. */
+
 #include "root.h"
 
 void

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Checks the requests of a split, and makes a root for each request. The ranges of a root come
+ * from the tiling, from a search for one node, or from a search by levels for several nodes
+ * (level-search.h). */
+
 #include "roots.h"
 
 #include "dimension-names.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Splits a copy of the graph and measures the peaks of the copy. A trial keeps the best peaks so
+ * far, and the reason why they miss the limits. A search is done if the peak reaches the bound,
+ * which no split can lower (bound.h). */
+
 #include "trial.h"
 
 #include "apply.h"
@@ -80,7 +84,8 @@ copy_roots (const CleaveGraph *copy, const CleaveRoot *roots, guint n_roots)
   return there;
 }
 
-/* Records that a split has too many pieces. Returns FALSE. */
+/* Records that a split would make too many nodes (`wrong`), and adds the work of planning it.
+ * Returns FALSE, since the split does not meet the limits. */
 static gboolean
 refuse_too_many (CleaveTrial *trial, const GError *wrong)
 {
