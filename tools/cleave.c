@@ -53,8 +53,7 @@ print_help (void)
   return CLEAVE_DONE;
 }
 
-/* Prints the commands for shell completion, as --list-options of each command prints its
- * options. */
+/* Prints the name and the summary of each command on a line, for shell completion. */
 static int
 list_commands (void)
 {
@@ -111,7 +110,8 @@ static const struct
   { "visualize", "dot" },
 };
 
-/* Returns a hint for a word that is not a command: the command of Cleave with the same purpose. */
+/* Returns the end of an error message for a word that is not a command. The text names a similar
+ * command, a command with the same purpose, or an example. */
 static char *
 dup_command_hint (const char *word)
 {

@@ -155,8 +155,8 @@ copy_strings (CleaveTensor *to, CleaveTensor *from, const char *name, GError **e
   return TRUE;
 }
 
-/* Returns the strings with zeros after each string, so that the tensor has the input's type.
- * Returns NULL on error. */
+/* Returns a copy of the strings of `tensor` with zeros after each string, so that the copy has the
+ * input's type. Returns NULL on error. */
 static CleaveTensor *
 pad_strings (const CleaveTensorType *want, CleaveTensor *tensor, const char *name, GError **error)
 {

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-/* The graph that is built, and the seed of its random weights. A function that fails returns NULL.
- * A function that gets a NULL value does nothing and returns NULL. */
+/* The graph that is built, and the seed of its random weights. A function of this file that fails
+ * returns NULL. If a function gets NULL in place of a value, it does nothing and returns NULL. */
 typedef struct
 {
   CleaveGraph *graph;

@@ -40,7 +40,8 @@ typedef struct
 /* The text of a header is a Python dictionary, such as {'descr': '<f4', 'fortran_order': False,
  * 'shape': (2, 3), } */
 
-/* Returns the text after a key and blanks, or NULL if there is no such key. */
+/* Returns the text after a key of a header and after the blanks that follow the key; NULL if the
+ * header lacks the key. */
 static const char *
 find_key (const char *header, const char *key)
 {

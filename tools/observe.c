@@ -69,8 +69,8 @@ cleave_observer_print_times (const CleaveObserver *observer)
     }
 }
 
-/* Maps the number of a value, which begins a line of a printed graph, to the name at the end of the
- * line. */
+/* Adds to `names` the numbers of values, such as %3, that begin a line of a printed graph. Each
+ * number is mapped to the name at the end of the line. */
 static void
 note_names (const char *line, GHashTable *names)
 {

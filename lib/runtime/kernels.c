@@ -34,9 +34,9 @@ runs_here_generic (void)
   return TRUE;
 }
 
-/* The functions `runs_here_…` return whether this processor has the features of a level. They test
- * single features, since clang 14 does not know the levels by name. A processor with the listed
- * features has all features of the level. */
+/* The functions `runs_here_…` return whether this processor has the features of a level. The
+ * functions test single features, since clang 14 does not know the levels by name. A processor with
+ * the listed features has all features of the level. */
 
 #if defined(__x86_64__)
 #define AVX_VNNI (1u << 4) /* the bit of AVX-VNNI in EAX of cpuid leaf 7, subleaf 1 */
@@ -54,8 +54,8 @@ runs_here_v3 (void)
          __builtin_cpu_supports ("bmi") && __builtin_cpu_supports ("bmi2");
 }
 
-/* Returns whether this processor has AVX-VNNI. Reads the feature bit with cpuid, since clang 14 has
- * no name for the feature. */
+/* Returns whether this processor has the features of v3 and AVX-VNNI, or v3 alone if AVX-VNNI is
+ * emulated. Reads the bit of AVX-VNNI with cpuid, since clang 14 has no name for the feature. */
 G_GNUC_UNUSED static gboolean
 runs_here_avxvnni (void)
 {

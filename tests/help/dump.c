@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns the lines that are not empty, without trailing white space. */
+/* Returns the lines of `text` that are not empty, without white space at their begins and ends. */
 static char *
 tidy (const char *text)
 {

@@ -25,7 +25,8 @@ static const CleaveElement set_NUMBER[] = { SIGNEDS, UNSIGNEDS, CLEAVE_NONE };
 static const CleaveElement set_BOOL[] = { CLEAVE_BOOL, CLEAVE_NONE };
 static const CleaveElement set_ANY[] = { SIGNEDS, UNSIGNEDS, CLEAVE_BOOL, CLEAVE_NONE };
 
-/* Returns an element type of the set. If the set has float32, every second type is float32. */
+/* Returns an element type of the set. About every second result is the first type of the set, such
+ * as float32. */
 static CleaveElement
 random_element (GRand *rand, const CleaveElement *set)
 {
@@ -36,8 +37,8 @@ random_element (GRand *rand, const CleaveElement *set)
   return g_rand_boolean (rand) ? set[0] : set[g_rand_int_range (rand, 0, n)];
 }
 
-/* Returns a small shape of any rank. At times its last dimension has more elements than kernels
- * process at once. */
+/* Returns a small shape of any rank. At times, the last dimension of a shape of rank 1 or 2 has
+ * more elements than kernels process at once. */
 static CleaveShape
 random_shape (GRand *rand, guint min_rank)
 {

@@ -45,8 +45,8 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
 #define ALL(name) const float name##_all = cleave_half_to_float (*name##s)
 
 /* Pragmas for the loop over a block, one for each type of result. Compilers completely unroll a
- * loop of BLOCK iterations. They vectorize the unrolled loop if it stores bools; a loop that stores
- * floats needs the pragma that forbids unrolling. */
+ * loop of BLOCK iterations. Compilers vectorize the unrolled loop if it stores bools, but not if it
+ * stores floats. The pragma for floats forbids unrolling. */
 #define STEPS_store_bool CLEAVE_INDEPENDENT
 #define STEPS_cleave_half_block_store CLEAVE_INDEPENDENT_FEW
 
@@ -132,8 +132,8 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
 #define LOOP_COMPARE(word, P, formula)                                                             \
   LOOP_2 (half_##word, guint8, guint8, store_bool, P, BOOL (formula))
 
-/* A loop of Pow whose exponent is a compile-time constant, so that the compiler replaces the power
- * by multiplications. */
+/* Runs Pow with the compile-time constant `exponent` if all elements have this exponent. The
+ * compiler then replaces the power by multiplications. */
 #define EACH_POWER(name, exponent, formula)                                                        \
     if (box->a_step == 1 && box->b_step == 0 && box->b_next == 0 &&                                \
         cleave_half_to_float (*bs) == exponent)                                                    \

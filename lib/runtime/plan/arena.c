@@ -27,10 +27,10 @@ enum { UNPLACED = -1 };
 /* Limit on the visits of conflicts in all rounds of one greedy order, to bound the time of making a
  * program. */
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
-/* Packing needs the placed conflicts of a buffer, sorted by offset. It selects them from the sorted
- * list of all placed buffers if there are at most MAX_PLACED buffers, and more than 1/MANY_PART of
- * the placed buffers are conflicts. Otherwise it sorts the conflicts. With 4 or 16 instead of 8 for
- * MANY_PART, packing takes 2 % more instructions. */
+/* Packing needs the placed conflicts of a buffer, sorted by offset. If there are at most MAX_PLACED
+ * buffers, and more than 1/MANY_PART of the placed buffers are conflicts, pick_blocks() selects the
+ * conflicts from a sorted list. Otherwise sort_out_blocks() sorts the conflicts. With 4 or 16
+ * instead of 8 for MANY_PART, packing takes 2 % more instructions. */
 #define MAX_PLACED 65536
 #define MANY_PART 8
 /* Limit on the number of capacities that eviction tries. Without eviction, 2 of 320 random graphs

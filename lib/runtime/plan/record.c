@@ -43,7 +43,7 @@ cleave_record_clear (CleaveRecord *record)
 }
 
 /* Returns whether each step runs once, on an existing thread, after all its predecessors. Sets
- * `position`, indexed by step, to its position in the order. */
+ * position[s] to the index of step s in the order. */
 static gboolean
 is_schedule (const CleaveRecord *record, const CleaveDependencies *needs, guint *position)
 {

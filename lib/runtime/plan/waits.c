@@ -16,7 +16,7 @@ typedef struct
   const CleaveWaits *asked;
   const CleaveWaitSource *more; /* source of waits for memory; NULL: none */
   guint *counts; /* indexed by thread: number of the thread's steps that must be done; `more` raises
-                    it */
+                    this number */
   CleaveClocks clocks;
   GArray *found; /* CleaveWait: the waits that the search has found, in the schedule's order */
 } Waiting;

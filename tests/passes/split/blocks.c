@@ -75,7 +75,8 @@ pool (CleaveGraph *graph, const char *name, CleaveResult *x, gint64 k, gint64 st
   return add (graph, "MaxPool", name, &x, 1, &attrs);
 }
 
-/* The functions below add the blocks, from x 1x4x16x16 to "end". */
+/* The functions below add the nodes of a block. A block reads x, which has the shape 1x4x16x16, and
+ * its last node is "end". */
 
 static CleaveResult *
 residual (CleaveGraph *graph, CleaveResult *x)

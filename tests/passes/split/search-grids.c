@@ -143,8 +143,8 @@ meets (const CleaveGrid *grid, const Ask *ask)
          (ask->modulus == 0 || grid->hash % ask->modulus == 0);
 }
 
-/* Returns the fewest pieces of a grid that satisfies the constraint. With a predicate, considers
- * only grids that the search must show to the predicate. */
+/* Returns the fewest pieces of a grid that satisfies the constraint; 0 if no grid does. With a
+ * predicate, considers only grids that the search must show to the predicate. */
 static gint64
 fewest_of (const GArray *grids, const Ask *ask)
 {
@@ -194,7 +194,8 @@ check_ask (
                  (int) fewest);
 }
 
-/* Tries all combinations of several limits, each with several values or absent. */
+/* Checks the search for all combinations of a limit on pieces and a limit on added MACs. A limit is
+ * absent or has one of several values. */
 static void
 check_small (const CleaveGraph *graph, const GArray *grids, gboolean exact, gint64 budget)
 {

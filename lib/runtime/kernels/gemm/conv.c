@@ -44,8 +44,8 @@ reads_one_tap (const CleaveAxis *axis)
   return axis->n_taps == 1 && axis->pad == 0 && (axis->n_y - 1) * axis->stride < axis->n_x;
 }
 
-/* Merges rows into one long row if a single kernel tap covers the axis and the rows follow each
- * other in x and in y. */
+/* Merges rows into one long row if the rows follow each other in x and in y. The kernel must have a
+ * single tap along the row, and along the axis outside the row. */
 static void
 join_rows (Plan *plan)
 {

@@ -33,8 +33,8 @@ mask_of (gint64 pixel, gint64 begin, gint64 end)
   return (index >= first) & (index < last);
 }
 
-/* Multiplies the channels of one tap and adds the products to the sums. Keeps the smaller set in
- * registers: the values of x, or the weights. */
+/* Multiplies the channels of x that one tap reads by their weights, and adds the products to the
+ * sums. Keeps the smaller set in registers: the values of x, or the weights. */
 static CLEAVE_SPECIALISED void
 add_channels (const CleaveNarrowWork *work,
               const float *x,

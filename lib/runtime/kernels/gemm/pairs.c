@@ -112,8 +112,8 @@ static const Block blocks[] = {
 };
 /* clang-format on */
 
-/* Returns whether the product can be computed in pairs of pixels. Its epilogue ops must treat the
- * columns of a pair as contiguous. */
+/* Returns whether the product can be computed in pairs of pixels. A pixel must have COLUMNS
+ * columns. With an epilogue, the two pixels of a pair must be contiguous in y. */
 static gboolean
 can_serve (const CleaveDirect *d)
 {
