@@ -35,7 +35,8 @@ only_expands (const CleaveNode *node)
 }
 
 /* Adds a node like `node` that reads the operand of an Expand in place of the result of the
- * Expand. Returns the new node, or NULL if `node` needs the shape of all its Expands. */
+ * Expand. Returns the new node. Returns NULL if no operand is an Expand whose removal keeps the
+ * type of the result. */
 static CleaveNode *
 drop_one (CleaveNode *node)
 {

@@ -125,8 +125,8 @@ replace_all (Applier *applier)
   g_ptr_array_set_size (applier->left, (gint) n);
 }
 
-/* Makes the readers of each Slice of a join read a piece in place of the Slice, if the forwarder
- * finds such a piece. */
+/* Replaces each Slice of a join by a value that reads the pieces directly, if the forwarder
+ * finds this value. */
 static void
 forward_readers (Applier *applier, CleaveResult *whole)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Makes a piece of each box of rows that no earlier strip computes, and finds the covers of each
- * demand: the pieces that together contain it. With the policy exchange, strips of neighboring
- * bands that run at the same time share the rows of their overlap. */
+ * demand: the pieces that together contain it. With the policy exchange, two neighboring strips
+ * that run at the same time each compute half of their overlap. */
 
 #include "carry.h"
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Gives each chunk the minimum size, and gives the other units of the extent to the chunks that
+ * are furthest below their shares. The lack of a chunk is the number of units by which the chunk
+ * is below its share. */
+
 #include "weights.h"
 
 #include <float.h>
@@ -20,8 +24,9 @@ typedef struct
   gint64 n;
 } Shares;
 
-/* Returns how far a chunk of size `size` is below its share. Uses exactly the expression of Glow's
- * rule, so that ties are decided in the same way. */
+/* Returns the amount by which chunk `i` with the size `size` is below its share, in the unit of
+ * the weights. Uses exactly the expression of Glow's rule, so that ties are decided in the same
+ * way. */
 static double
 shortfall (const Shares *shares, guint i, gint64 size)
 {
@@ -56,7 +61,8 @@ find_level (const double *lacks, guint k, double n)
   return level;
 }
 
-/* A unit that chunk `i` may get, and the lack of the chunk before the chunk gets the unit. */
+/* A unit that chunk `i` may get. `size` and `shortfall` are the size and the shortfall of the
+ * chunk before it gets the unit. */
 typedef struct
 {
   double shortfall;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Marks the nodes whose result is wide, which means much larger than the operands. An
+ * element-wise node is wide if all its large operands are wide. */
+
 #include "wide.h"
 
 #include "../../lib/ir/topology.h"

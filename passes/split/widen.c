@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Moves the ends of a range outwards to the ends of blocks of the operands' maps. If the range
+ * is still no legal chunk, also makes some of its dimensions whole: the dimensions that give the
+ * smallest legal chunk. */
+
 #include "widen.h"
 
 #include "../../lib/ir/chunk.h"

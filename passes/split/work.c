@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Counts the work of searches against their budgets, and limits the pieces and the nodes that a
+ * search may make. The work of a search for one node also counts as work of the search for all
+ * nodes (`all`). */
+
 #include "work.h"
 
 #include "../../lib/ir/graph-private.h"

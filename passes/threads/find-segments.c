@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds ranges of the order of nodes in which more bytes than a limit are live, and makes
+ * segments of these ranges if strips reduce their memory. A range begins after and ends with a
+ * bottleneck, which is a node that all data passes through, with a small result. */
+
 #include "find-segments.h"
 
 #include "../../lib/ir/topology.h"
@@ -295,10 +299,11 @@ add_backward_slices (const Analysis *a,
     }
 }
 
-/* Adds the segments where more than STILL_LARGE of the limit is live. If strips do not help a
- * segment, adds parts of the segment as separate segments: the shorter segments where more than the
- * whole limit is live. If `cones` is TRUE, first adds runs of large values in the segment. Sets
- * `solved` to FALSE if a segment exceeds the limit. */
+/* Adds a segment for each range in which more than STILL_LARGE of the limit is live. If strips
+ * do not help the segment of a range, adds shorter segments of the range, in which more than the
+ * whole limit is live. If `cones` is TRUE, first adds the backward slices of small results that
+ * large values compute (add_backward_slices()). Sets `solved` to FALSE if strips do not help a
+ * segment, or if the segment needs more than the limit. */
 static void
 add_segments (const Analysis *a,
               const CleaveStripsTask *task,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Defines the passes `split-for-threads` and `prepare`, and reads the option `threads` from its
+ * text. */
+
 #include "../info.h"
 
 #include <cleave/cleave-split.h>

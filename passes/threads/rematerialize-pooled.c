@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds poolings whose operand may be computed twice. For such a pooling, copies the node that
+ * computes the operand, and cuts the pooling and the copy into chunks of channels. */
+
 #include "rematerialize-pooled.h"
 
 #include "../split/apply.h"
 #include "../split/dimension-names.h"
 
-/* All values together that are computed twice may add at most this fraction of the graph's
- * multiply-accumulates. */
+/* The copies of all values that are computed twice may together add at most this fraction of the
+ * graph's multiply-accumulates. */
 #define MAX_ADDED 0.03
 
 /* Chunks are whole vectors of CHANNELS channels. A value must have at least MIN_VECTORS vectors of
@@ -88,8 +91,8 @@ is_either (const CleavePlan *plan, gpointer data, GString *why)
   return FALSE;
 }
 
-/* Returns the number of channels of a chunk. There are two chunks for each thread, but at least
- * four chunks in total. */
+/* Returns the number of channels of a chunk, a multiple of CHANNELS. There are about two chunks
+ * for each thread, but at least four chunks in total. */
 static gint64
 choose_chunk (gint64 n_channels, guint n_threads)
 {

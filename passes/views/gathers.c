@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Reads the constant indices of a Gather as a progression (begin, step and number of indices),
+ * and adds a Slice that selects these indices. */
+
 #include "gathers.h"
 
 #include "../../lib/ir/defaults.h"
@@ -19,9 +22,9 @@ get_axis (const CleaveNode *node)
   return (guint) ((const CleaveAxisAttrs *) node->attrs)->axis;
 }
 
-/* Finds the begin, the step and the number of a Gather's indices. Negative indices count from the
- * end. Returns FALSE if the indices are not constant, not in range, or not in even ascending
- * steps. */
+/* Sets `begin`, `step` and `count` to the first index of a Gather, the difference of neighboring
+ * indices, and the number of indices. Negative indices count from the end. Returns FALSE if the
+ * indices are not constant, not in range, or not in even ascending steps. */
 static gboolean
 find_progression (const CleaveNode *node, gint64 *begin, gint64 *step, gint64 *count)
 {

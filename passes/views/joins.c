@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the place of each operand of a join: the range of the result that the operand fills.
+ * Sorts the operands by place, so that cleave_join_find() can search them, and adds joins of
+ * parts. A part is a value and its place. */
+
 #include "joins.h"
 
 #include "known-ops.h"

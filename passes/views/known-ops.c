@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Looks up all known ops by their names when cleave_known_op() is first called. */
+
 #include "known-ops.h"
 
 static const CleaveOp *known[CLEAVE_N_KNOWN_OPS];

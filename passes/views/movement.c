@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Merges a Reshape or Transpose with the Reshape or Transpose that it reads. Replaces a
+ * Transpose by a Reshape if it only moves dimensions of extent 1. */
+
 #include "movement.h"
 
 #include "known-ops.h"

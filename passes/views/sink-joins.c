@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Moves a join below the element-wise node that reads it. Builds a node for each part of the
+ * join, and a new join of the results of these nodes. */
+
 #include "sink-joins.h"
 
 #include "../../lib/ir/chunk.h"
@@ -17,8 +20,9 @@
  * move, a Relu reads the Slice in place and writes to the memory of the Assemble. In a DenseNet,
  * strips of concatenated layers shift against each other, so each Concat would copy a Slice. */
 
-/* Joins with more parts than this, also counting parts of parts, are not moved, so that the cost
- * stays linear. */
+/* Two limits keep the time linear. The sinker does not move a join with more than MAX_PARTS
+ * parts, counting the parts of parts. It does not list the parts of a part that has more than
+ * MAX_READERS readers. */
 #define MAX_PARTS 256
 #define MAX_READERS 16
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Converts ranges and the dimension maps of views to strided ranges (windows), and composes and
+ * compares windows. */
+
 #include "strided-range.h"
 
 #include <string.h>
