@@ -19,8 +19,7 @@
  *
  * Before: a valid graph.  After: no two nodes with users are equal.  Pieces of a split stay
  * separate, since their ranges differ. The nodes that lost their users stay in the graph: run
- * remove-dead next.
- * */
+ * remove-dead next. */
 
 static guint
 node_hash (gconstpointer data)

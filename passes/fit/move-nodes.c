@@ -76,8 +76,8 @@ has_gap_before_readers (const Finding *f, const CleaveResult *value)
   return TRUE;
 }
 
-/* Marks a node and its backward slice to run late: right before the first reader. The node's value
- * must be large and its backward slice small, and no reader may run right after the node. */
+/* Notes a node and its backward slice as late nodes. Does nothing if the node's value is small,
+ * if the value has no short backward slice, or if a reader runs right after the node. */
 static void
 note_late (Finding *f, const CleaveNode *node)
 {

@@ -149,9 +149,9 @@ count_extended_bytes (const Order *o, const GPtrArray *recomputed, guint until)
   return n_bytes;
 }
 
-/* Finds the first gap between two readers of a node's value in which the value idles. Returns the
- * node, the readers after the gap, and the backward slice. Returns NULL if there is no such gap or
- * no backward slice, or if recomputing saves too little memory. */
+/* Finds the first gap: two consecutive readers of a node's value between which the value idles.
+ * Returns the node, the readers after the gap, and the backward slice to recompute. Returns NULL
+ * if there is no such gap or no backward slice, or if recomputing saves too little memory. */
 static Idle *
 idle_new (const Order *o, CleaveNode *node)
 {

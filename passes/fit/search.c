@@ -35,8 +35,8 @@ static const double ahead[] = { -1, 1.0 / 12, 1 };
 /* The search measures only plans of at most this many pieces. For each limit on MACs with each
  * limit on overlays, the search stops once the measured plans together have this many pieces. A
  * measurement takes 30 to 100 microseconds for each piece. With at most 6,000 pieces instead of
- * 12,000, fits of 31 networks take 0.78 of the time and need 1.8 % more bytes in the geometric
- * mean. */
+ * 12,000, fits of 31 networks take 0.78 times the time and need 1.8 % more bytes in the
+ * geometric mean. */
 #define MAX_PIECES 12000
 
 /* Before the search for tiles, the search finds the least bytes of a plan with strips alone and

@@ -8,8 +8,8 @@
 #include "../../lib/memory/ordering.h"
 #include "simulate.h"
 
-/* Returns the bytes of the constants and constant expressions that other nodes read. Counts each
- * constant once. */
+/* Returns the bytes of the constants and constant expressions that are outputs, or that nodes
+ * outside of constant expressions read. Counts each result once. */
 static gint64
 count_weight_bytes (const CleaveGraph *graph)
 {
@@ -26,7 +26,8 @@ count_weight_bytes (const CleaveGraph *graph)
   return n_bytes;
 }
 
-/* Returns, indexed by rank, the bytes of the weights that the rank reads. Free it with g_free(). */
+/* Returns, indexed by rank, the bytes of the constants and constant expressions that the other
+ * nodes of the rank read. Free the array with g_free(). */
 static gint64 *
 count_weights (const CleavePlacement *p)
 {

@@ -17,8 +17,8 @@
  * same time, which lowers the peak if each part is computed from a small value. No pipeline of the
  * library has this pass, since rounding differs and the partial sums are additional values.
  *
- * Before: a valid graph.  After: no Conv of one group reads a Concat of channels that has no other
- * reader. */
+ * Before: a valid graph. After: no Conv with one group is the only reader of a Concat of channels.
+ */
 
 enum { X, W, B };
 

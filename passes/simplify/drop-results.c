@@ -13,8 +13,8 @@
  *    /   \                |                / | \             |
  *   y  indices            y                  y               y
  *
- * Drops trailing results without users, where the op allows fewer results: many fast kernels make
- * the first result only.  A Split with one used result becomes a Slice.
+ * Drops trailing results without users if the op allows fewer results, since many fast kernels
+ * compute only the first result.  A Split with one used result becomes a Slice.
  *
  * Before: a valid graph.  After: no node has results that could be dropped. */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Moves a QuantizeLinear above nodes that only move elements, and removes it where it cancels
- * with a DequantizeLinear. The two nodes cancel if they have equal scales and zero points. */
+ * with a DequantizeLinear. The two nodes cancel if they have equal scales, zero points and types
+ * of bytes. */
 
 #include "../info.h"
 

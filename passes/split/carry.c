@@ -8,8 +8,8 @@
 
 #include "widen.h"
 
-/* The ranges of a node's result that the strips of one band compute, as far as these strips are
- * planned. */
+/* The ranges of a node's result that the strips planned so far compute: the strips of one band
+ * or, if the result is wide, of one row of tiles. */
 typedef struct
 {
   GArray *boxes; /* CleaveRange: boxes whose union has been computed; two adjacent boxes are merged

@@ -202,7 +202,8 @@ subgraph_peak (const CleaveGraph *graph, CleaveGraph **most)
   return peak;
 }
 
-/* Appends to `why` the peak of a graph, the limit, and the largest value at the peak. */
+/* Appends to `why` the peak of a graph in bytes, the limit, and the largest value of the whole
+ * graph (views, joins and constants are not counted). `what` names the graph in the message. */
 static void
 explain_peak (const CleaveGraph *graph, const char *what, gint64 peak, gint64 limit, GString *why)
 {

@@ -84,8 +84,8 @@ find_source (const CleaveNode *node, guint *way)
   return NULL;
 }
 
-/* A node between the queried node and an operand's node that has letters. Dimension d of its
- * source (find_source()) becomes dimension `way[d]` of its result 0. */
+/* A node on the path from the queried node up to a node with letters. Dimension d of the node's
+ * source (find_source()) becomes dimension `way[d]` of the node's result 0. */
 typedef struct
 {
   const CleaveNode *node;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Splits a copy of the graph and measures the peaks of the copy. A trial keeps the best peaks so
- * far, and the reason why they miss the limits. A search is done if the peak reaches the bound,
- * which no split can lower (bound.h). */
+ * far, and the reason why they miss the limits. A search is done if the best peak reaches the
+ * bound, since no split has a lower peak (bound.h). */
 
 #include "trial.h"
 

@@ -108,7 +108,7 @@ cleave_forwarded_part_is_constant (const CleaveResult *value, const CleaveStride
 }
 
 /* Adds the constant expression that computes a part. Returns NULL if the value is not a constant
- * expression. */
+ * expression, or if the recursion is MAX_STORED nodes deep. */
 static CleaveResult *
 add_stored (CleaveForwarder *forwarder,
             const CleaveResult *value,

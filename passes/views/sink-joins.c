@@ -59,7 +59,7 @@ is_join (const CleaveResult *value)
   return (value->node->op->flags & CLEAVE_OP_JOIN) != 0 && value->node->op->maps != NULL;
 }
 
-/* Returns whether only joins read the value of a join. */
+/* Returns whether `value` is a join that only joins read, with at most MAX_READERS readers. */
 static gboolean
 is_joined_for_joins (const CleaveResult *value)
 {
@@ -94,7 +94,7 @@ find_parts (const CleaveResult *whole)
   return parts->len <= MAX_PARTS ? g_steal_pointer (&parts) : NULL;
 }
 
-/* Returns whether a part is a view, which the join would copy. */
+/* Returns whether at least one part is a view. A join would copy the view. */
 static gboolean
 has_view (const GArray *parts)
 {
@@ -150,7 +150,8 @@ chunk_clear (CleaveChunk *chunk, guint n, const CleaveOp *op)
   g_free (chunk);
 }
 
-/* Returns the chunks (one for each part) of the node; NULL if one of the chunks is not legal. */
+/* Returns the chunks of the node, one for each part. Returns NULL if a chunk is not legal, or if
+ * a chunk reads another range of operand `joined` than its own range. */
 static CleaveChunk *
 plan_chunks (const CleaveNode *node, guint joined, const GArray *parts)
 {
