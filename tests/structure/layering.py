@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # layering.py: compares the table of modules in docs/architecture.md with the tree. Also checks the texts that only some
-# files may contain, cycles of files that call each other, and the lengths of files.
+# files may contain, cycles of files that call each other, and the lengths and the first comments of files.
 import os
 import re
 import sys
@@ -258,6 +258,15 @@ def check_sizes():
             complaints.append(f'{path} has {n} lines, no more than 400: it needs no reason')
 
 
+def check_heads():
+    """Checks that a source begins with a comment about the whole file, between empty lines. Files of lib/bundle/kernels
+    are exempt: each file has one function, and bundles contain its text."""
+    for path in find_files(['lib', 'passes', 'tools', 'tests'], '.c'):
+        if not path.startswith('lib/bundle/kernels/') and \
+                not re.match(r'/\* SPDX[^\n]*\*/\n\n/\*(?!\*)(?:(?!\*/).)*\*/\n\n', read(path), re.S):
+            complaints.append(f'{path} does not begin with a comment that says what the file does, set off by empty lines')
+
+
 def check_types():
     """Checks that no two types have the same name."""
     seen = {}
@@ -277,5 +286,6 @@ check_intrinsics()
 check_counts()
 check_types()
 check_sizes()
+check_heads()
 print('\n'.join(complaints) or 'layering: good')
 sys.exit(1 if complaints else 0)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+
 /* The kernel family of BatchNormalization, for views with any strides: y = fma (x - mean, factor,
  * b) with factor = scale / sqrt (variance + epsilon). The factor of each channel is computed in
  * each run, or once if it depends on constants only. If pixels with contiguous channels follow each
