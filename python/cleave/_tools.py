@@ -82,7 +82,8 @@ def memory(graph, threads=1):
 
 def memory_timeline(graph, threads=1):
     """Returns the live bytes of each step and the offset of each buffer in the arena, as `cleave memory` shows them.
-    `memory` explains `threads`."""
+    `threads` is the number of threads of the program; 0: one per core. The function does not split the graph for the
+    threads."""
     with errors():
         timeline = call(Cleave.MemoryTimeline.new, graph, count_threads(threads))
     steps = [timeline.get_step(i) for i in range(timeline.n_steps)]
@@ -241,9 +242,9 @@ def compare(a, b, element):
 def diff(graph, other, inputs=None, seed=0):
     """Runs two graphs on the same inputs and compares every output bit for bit, as `cleave diff` does.
 
-    `inputs` are arrays by name. Inputs that are not given are random numbers from `seed`. Returns Differences, a
-    dictionary from the names of outputs to their differences. `Differences.equal` and `Differences.is_near(tolerance)`
-    summarize all outputs."""
+    `inputs` is a dictionary from names to arrays. Inputs that are not in the dictionary are random numbers from `seed`.
+    Returns Differences, a dictionary from the names of outputs to their differences. `Differences.equal` and
+    `Differences.is_near(tolerance)` summarize all outputs."""
     if not isinstance(other, Graph):
         raise TypeError(f'diff compares with another Graph, not {type(other).__name__}: load the other model first')
     missing = {value.name for value in graph.inputs} ^ {value.name for value in other.inputs}
