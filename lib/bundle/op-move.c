@@ -35,7 +35,8 @@ run_on_indices (const CleaveNode *node, guint d, gint32 base)
   return cleave_bundle_run_on (node, x);
 }
 
-/* Sets sources->at[d]. Returns FALSE if a source also depends on indices of other dimensions. */
+/* Finds, for each index of the result in dimension d, the index of operand 0 from which the op
+ * copies. Returns FALSE if a source also depends on indices of other dimensions. */
 static gboolean
 find_sources_in (const CleaveNode *node, guint d, Sources *sources)
 {
@@ -272,9 +273,8 @@ add_image (const CleaveResult *x, CleaveBundleLayer *layer)
   return cleave_bundle_layer_add_array (layer, "uint8_t", memory, n * size);
 }
 
-/* Sets `row` to the row of the result at which a part of a join begins. `before`: sum of the
- * extents of earlier parts along the joined dimension. Returns FALSE if the images of the part are
- * not adjacent in the result. */
+/* Sets `row` to the row of the result at which a part of a join begins. `before`: sum of the joined
+ * extents of all earlier parts. Returns FALSE if the part's images are not adjacent there. */
 static gboolean
 find_image_place (const CleaveNode *node, gint64 before, CleaveBundleLayer *layer, gint64 *row)
 {

@@ -54,19 +54,19 @@ void cleave_bundle_layer_set_in_place (CleaveBundleLayer *layer, guint operand);
 void cleave_bundle_layer_set_zero (CleaveBundleLayer *layer, guint operand, gint64 zero);
 
 /* Lets the kernel compute all images of a batch at once. The kernel then gets each value as one
- * image, which has the rows of all images, one image after the other. The kernel may read all rows
- * of its operands. */
+ * image, which has the rows of all images, one image after the other. The step then requires every
+ * operand as a whole, so the kernel can read any row of its operands. */
 void cleave_bundle_layer_set_folded (CleaveBundleLayer *layer);
 
-/* Lets the kernel compute a whole image at once, as if all rows of the image, in order, were one
- * row. The kernel may read all of its operands. */
+/* Lets the kernel compute a whole image at once, as one row of all its pixels in order. The step
+ * then requires every operand as a whole, so the kernel can read any element of its operands. */
 void cleave_bundle_layer_set_flat (CleaveBundleLayer *layer);
 
 /* Makes the bundle define CLEAVE_FLOAT_SCALES, since the scales of this layer are floats, as in
  * ONNX. */
 void cleave_bundle_layer_set_float_scales (CleaveBundleLayer *layer);
-/* Makes the bundle define CLEAVE_FIXED_SCALES, since this layer is a convolution of int8 with scales
- * in fixed point, as in TensorFlow Lite. */
+/* Makes the bundle define CLEAVE_FIXED_SCALES, since this layer is a convolution of int8 with
+ * scales in fixed point, as in TensorFlow Lite. */
 void cleave_bundle_layer_set_fixed_scales (CleaveBundleLayer *layer);
 /* Makes the bundle define CLEAVE_SEPARATE_WEIGHTS, since the weights of this layer have the order
  * of kernels/dot-separate-s8.h. */

@@ -50,7 +50,7 @@ scale (CleaveGraph *graph, const CleaveNode *like, CleaveResult *x, double facto
   return add (graph, "Mul", like, operands, 2, NULL, error);
 }
 
-/* Returns the product of A and B. */
+/* Returns the product of A' and B'. Returns NULL and sets the error on failure. */
 static CleaveResult *
 multiply (CleaveGraph *graph, const CleaveNode *node, GError **error)
 {

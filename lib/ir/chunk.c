@@ -60,9 +60,9 @@ find_reach (
 {
   CleaveRange range = *chunk;
   CleaveSpan *span = &range.dim[map->from];
-  gint64 near = grow ? span->end : span->begin,
-         far = grow ? n : 0; /* a chunk up to `near` reads only padding; a chunk up to `far` may
-                              * read an element */
+  /* Invariant: a chunk extended to `near` reads only padding; a chunk extended to `far` reads an
+   * element, or `far` is the edge of the result. */
+  gint64 near = grow ? span->end : span->begin, far = grow ? n : 0;
 
   while (ABS (far - near) > 1)
     {

@@ -45,9 +45,11 @@ typedef struct
  * of one size form a list, too; the links of that list are in the first free item of each block. */
 typedef struct
 {
-  guint next;   /* offset of the next free item of the same size in the block; 0: none */
-  guint before; /* in the first free item: index of the previous block of the list, or NO_BLOCK */
-  guint after;  /* in the first free item: index of the next block of the list, or NO_BLOCK */
+  guint next; /* offset of the next free item of the same size in the block; 0: none */
+  /* Set only in the first free item of each block: the indices of the previous and of the next
+   * block with free items of the same size; NO_BLOCK: none. */
+  guint before;
+  guint after;
 } Free;
 
 G_STATIC_ASSERT (sizeof (Free) <= UNIT);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Chooses the operands of joins that are staged: stored in a separate buffer, and copied into the
- * join later. buffers.c stages them if that lowers the peak. */
+ * join later. buffers.c stages them if that lowers the peak. A wait of a join is the time, in
+ * steps, from the step that completes one operand to the next step that completes an operand. */
 
 #include "buffers.h"
 
@@ -94,8 +95,7 @@ find_latest (const CleaveStorage *storage, guint value, guint peak)
   return (guint) (assignment - storage->assignments);
 }
 
-/* The longest wait of a join. A wait is the time, in steps, from a step that completes an operand
- * of the join to the next step that completes an operand. */
+/* The longest wait of a join. */
 typedef struct
 {
   guint last;          /* the last step that completes one of the operands visited so far */
@@ -112,8 +112,8 @@ typedef struct
   guint *next_near_peak; /* indexed by step: this step or the next step with at least NEAR_PEAK of
                           * the peak in use; CLEAVE_NEVER: no step */
   Wait *waits;           /* indexed by buffer: longest wait of the join in the buffer */
-  guint *latest; /* indexed by value: the value to stage in place of this value (find_latest());
-                  * CLEAVE_NEVER: staging this value saves nothing */
+  guint *latest; /* indexed by value: the value to stage, which is this value or a later value that
+                  * overwrites it (find_latest()); CLEAVE_NEVER: staging saves nothing */
 } Waiting;
 
 static void
@@ -126,7 +126,7 @@ waiting_clear (Waiting *waiting)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Waiting, waiting_clear)
 
-/* Returns the Wait of the buffer that holds a value; NULL if no step touches that buffer. */
+/* Returns the longest wait of the join in a value's buffer; NULL if no step uses the buffer. */
 static Wait *
 get_wait (const Waiting *waiting, guint value)
 {

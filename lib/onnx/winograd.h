@@ -15,8 +15,8 @@ void cleave_onnx_choose_winograd (const CleaveCall *call,
                                   gboolean has_plain_weights,
                                   const char *doc,
                                   gpointer attrs);
-/* Returns the text of the Winograd line up to the end of the doc string; NULL if there is no such
- * line. */
+/* Finds the line "cleave: winograd TEXT" in `doc`. Returns a pointer to TEXT inside `doc`, with all
+ * later lines after TEXT; NULL if there is no such line, or if `doc` is NULL. */
 const char *cleave_onnx_find_winograd (const char *doc);
 /* Returns the doc string with a line that states the node's choice. Returns NULL if the node needs
  * no line: the importer would make the same choice, or the op has no Winograd variant. The caller

@@ -47,9 +47,13 @@ static gboolean
 has_few_channels (const CleaveCall *call)
 {
   const CleaveConvAttrs *a = call->attrs;
-  /* Vectors of 16 pixels take 0.8 times the time of vectors of channels for 2 channels of 56x56
-   * pixels, and 1.2 times for 3 channels (3x3 kernel). For 16 channels of X with 28x28 pixels and
-   * 12 result channels for each channel of X, they take 0.08 times the time. */
+  /* With one result channel for each channel of X, fewer than `many` channels are few. With several
+   * result channels for each channel of X, fewer than `many_for_each` of them are few.
+   *
+   * Time of vectors of 16 pixels, relative to vectors of channels (3x3 kernel):
+   *
+   * - 2 channels of 56x56 pixels: 0.8; 3 channels: 1.2;
+   * - 16 channels of X with 28x28 pixels, 12 result channels for each channel of X: 0.08. */
   const gint64 many = 3, many_for_each = 16;
   const CleaveShape *weights = &call->operands[W].shape;
   gint64 n_out = weights->dim[0], multiplier = n_out / MAX (a->group, 1);

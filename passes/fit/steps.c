@@ -194,8 +194,9 @@ sort_buffers (CleaveFitSteps *steps, GArray *buffers, guint *of, guint n_values)
     }
 }
 
-/* Sets the bytes that are live in each step. Call this function before part_buffers(). After
- * part_buffers(), a shared buffer would count twice in the step that overwrites an operand. */
+/* Sets the bytes that are live in each step. Call this function before part_buffers(), which splits
+ * a buffer where a node overwrites its operand. After the split, both parts of the buffer would
+ * count in the step of this node. */
 static void
 find_live (CleaveFitSteps *steps, const GArray *buffers)
 {

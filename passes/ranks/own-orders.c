@@ -14,7 +14,7 @@
 /* A list of nodes, to which nodes are added in order. */
 typedef struct
 {
-  gboolean *is_done; /* indexed by node id: the list contains the node */
+  gboolean *is_done; /* indexed by node id: whether the node is in `order` */
   GPtrArray *order;
 } List;
 

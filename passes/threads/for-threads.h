@@ -15,9 +15,9 @@
  *   has this many times the bytes of the operands that are not constant; 0: never.
  * - `strictness`: the limit on the memory of strips is divided by this number; 0: the limit is not
  *   divided.
- * - `strips`: a memo of the strips chosen for segments of this graph, for another call with as many
- *   threads; NULL: no memo.
- * - `letters`: the layouts found so far, set while nodes are chosen. Callers set NULL. */
+ * - `strips`: a memo of the strips chosen for segments, for calls with equal `n`; NULL: no memo.
+ * - `letters`: a memo of the dimension names, such as NCHW, that cleave_letters_find() found. The
+ *   split sets this field; callers set NULL. */
 typedef struct
 {
   guint n;

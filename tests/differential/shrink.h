@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Makes a failing random model small. workers.c calls shrink() for each failure. shrink()
- * simplifies the choices of the tape, and keeps a change if the model still fails. `differential
- * --replay FILE` judges a stored case again. */
+/* Makes a failing random model small. A tape records the random choices that make a model (tape.h).
+ * For each failure, workers.c calls shrink(), which simplifies choices while the model still fails.
+ * The option `--replay FILE` of the program `differential` judges a stored failure again. */
 
 #include "workers.h"
 

@@ -140,8 +140,8 @@ make_image_unsqueeze (CleaveGraph *graph, GRand *rand)
   return node;
 }
 
-/* Makes a convolution of floats by Winograd's algorithm. Tiles begin at even and at odd
- * positions. */
+/* Makes a float convolution with the attribute `winograd`, which selects Winograd's algorithm.
+ * Draws whether the tiles of 2x2 elements begin at even or at odd rows and columns. */
 static CleaveNode *
 make_winograd (CleaveGraph *graph, GRand *rand)
 {

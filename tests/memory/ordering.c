@@ -375,9 +375,10 @@ START_TEST (rows_are_copied_unless_they_are_read_many_times)
 }
 END_TEST
 
-/* A value is joined with the result of 20 convolutions of it. The first strip computes 21 rows, and
- * each of 21 strips reads one of these rows. A row exists twice while it is staged, and is freed
- * after its last read. */
+/* A Concat joins a value with the result of a chain of 20 convolutions that begins at the value. A
+ * strip is one row of the result. The first strip computes 21 rows of the value, and the join reads
+ * one of these rows in each of the first 21 strips. So each row is copied to a separate buffer, and
+ * freed after its last read. While rows are copied, each row exists twice. */
 START_TEST (rows_read_by_many_strips_are_freed_one_by_one)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

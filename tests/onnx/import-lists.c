@@ -98,7 +98,8 @@ get_number (CleaveTensor *tensor)
   return *(const gint64 *) cleave_tensor_get_data (tensor);
 }
 
-/* Runs append_new() for a sequence of one tensor. Returns the length and the tensors of t. */
+/* Runs the model of append_new() on a sequence `s` of one tensor, and checks the outputs. Returns
+ * the outputs: the length of the sequence `t`, then its two tensors. */
 static GPtrArray *
 run_append (const CleaveGraph *graph)
 {

@@ -81,8 +81,8 @@ cleave_boxes_run_lines (const CleaveBoxes *boxes,
     line->offset[v] += (n - 1) * next[v];
 }
 
-/* Runs the elements [begin, end) of view 0. If the elements are only a part of the view, the lines
- * must follow each other in memory (cleave_loops_nest()). */
+/* Runs the elements at offsets [begin, end) of view 0. If this range is not the whole view, each
+ * line of view 0 must end before the next line begins (cleave_loops_nest()). */
 static inline void
 cleave_boxes_run_part (const CleaveBoxes *boxes,
                        gconstpointer state,

@@ -67,7 +67,7 @@ try_convolutions (const char *level)
   ck_assert_uint_eq (n_served, N_SEEDS);
 }
 
-/* Draws a convolution by Winograd's F(2x2, 3x3), with one group. */
+/* Draws a random convolution of one group that the kernel computes by Winograd's F(2x2, 3x3). */
 static void
 draw_winograd (Conv *conv, guint32 seed)
 {

@@ -24,9 +24,9 @@ typedef struct
   CleaveSpan channels; /* the channels of each group of x that the convolution reads */
   gint64 lda;
   gboolean has_bias;
-  gboolean nests; /* TRUE: the pixels of y follow each other in memory, along each axis and from one
-                     axis to the next */
-  gint64 y_size;  /* distance of adjacent images of y in elements; set only if `nests` */
+  gboolean nests; /* TRUE: each pixel of y ends before the next pixel begins, each row before the
+                     next row, and each plane before the next plane; gaps are allowed */
+  gint64 y_size;  /* number of elements that an image of y spans, gaps included */
   gboolean joins_taps; /* TRUE: adjacent taps of a kernel row are contiguous in x, and the product
                           treats them as one long tap */
 } Plan;

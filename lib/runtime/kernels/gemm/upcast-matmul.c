@@ -21,7 +21,8 @@ typedef struct
 
 /* The following functions plan a product. */
 
-/* Packs a constant B. Returns the index of the packed column at which B begins. */
+/* Packs a constant B. If B is a slice of a larger constant, packs the larger constant, which other
+ * pieces share. Returns the index of the packed column at which B begins. */
 static gint64
 pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan *plan)
 {
@@ -39,8 +40,7 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
   if (instance->constants[s->b.operand] != NULL && s->batches.n_indices == 1 &&
       b->type.shape.rank >= 2)
     {
-      /* if the piece has one column, the stride of its columns is arbitrary: take the operand's
-       * stride */
+      /* the column stride of a piece with one column is arbitrary: take the stride of B */
       panels->column_stride = b->stride[s->b_columns_dim];
       plan->common.packed = cleave_panels_of_constant (weights, instance->constants[s->b.operand],
                                                        s->b_columns_dim, panels, &first);

@@ -121,10 +121,10 @@ store_bytes (const CleaveByteProduct *product,
     }
 }
 
-/* Multiplies `n_rows` rows of sums by their fixed-point factors. The results have the bits of
- * cleave_fixed_multiply(), but the loop has no branches. The first rounding uses a logical shift:
- * it gives the high half of a product the same bits as an arithmetic shift. The second rounding
- * compares the bits that are shifted out with one half. */
+/* Replaces `n_rows` rows of sums by results: adds the bias, multiplies by the fixed-point factor of
+ * the column, clamps, and adds the zero point. The products have the bits of
+ * cleave_fixed_multiply(), but the loop has no branches. The low 32 bits of `product >> 31` are the
+ * same for a logical and an arithmetic shift. The last shift rounds halves away from zero. */
 static void
 multiply_fixed (const CleaveByteFinish *f, gint64 column, gint32 *sums, gint64 n_rows)
 {

@@ -158,8 +158,8 @@ read_column (CleaveQdq *s, const CleaveQdqLayout *l, gint64 c)
     column.norm = sqrt (column.norm);
   column.most *= (double) find_x_most (s);
   if (s->n_chunks > 0)
-    column.zero = 0; /* with chunks, the product of zero point and weights is divided among the
-                      * chunk biases */
+    column.zero = 0; /* with checkpoints, the initial value of each chunk (`chunk_bias`) subtracts
+                      * the zero point times the sum of the chunk's weights */
   return column;
 }
 
