@@ -10,7 +10,7 @@
 
 enum { X, W, B };
 
-/* Numbers of groups and channels of a convolution. */
+/* Numbers of groups, channels and taps of a convolution. */
 typedef struct
 {
   gint64 groups, in, out; /* number of groups, and number of channels of one group in x and in the
@@ -18,8 +18,9 @@ typedef struct
   gint64 taps;
 } Sizes;
 
-/* Adds the array of weights. `strides`: distances in `w` of the channels of the result, the
- * channels of a group, and the taps. Returns the C expression of the array. */
+/* Adds the array of weights to the layer. `strides`: the distances in `w`, in elements, of adjacent
+ * channels of the result, of adjacent channels of a group of x, and of adjacent taps. Returns the C
+ * expression of the array. */
 static const char *
 add_weights (const Sizes *s, const float *w, const gint64 *strides, CleaveBundleLayer *layer)
 {
@@ -62,7 +63,8 @@ set_conv (const Sizes *s,
   cleave_bundle_layer_set_params (layer, "CleaveConvF32", fields);
 }
 
-/* Transforms 9 weights for Winograd's algorithm, and stores the 16 factors `n` elements apart. */
+/* Transforms the 3x3 weights `w` for Winograd's algorithm. Stores the 16 factors in `to`, with a
+ * distance of `n` elements. */
 static void
 store_factors (const float *w, float *to, gint64 n)
 {
@@ -73,8 +75,8 @@ store_factors (const float *w, float *to, gint64 n)
     to[t * n] = u[t];
 }
 
-/* Adds the array of factors of Winograd's algorithm. `w` is indexed by [channel of the
- * result][channel of a group][9]. Returns the C expression of the array. */
+/* Adds the array of factors of Winograd's algorithm to the layer. `w` is indexed by [channel of the
+ * result][channel of a group of x][tap]. Returns the C expression of the array. */
 static const char *
 add_factors (const Sizes *s, const float *w, CleaveBundleLayer *layer)
 {
@@ -177,8 +179,8 @@ describe_transpose (const CleaveNode *node, CleaveBundleLayer *layer, GError **e
   return TRUE;
 }
 
-/* Describes a product of each pixel with a matrix. Element [k][n] of the matrix is at k * stride_k
- * + n * stride_n. */
+/* Describes the layer that multiplies each pixel of x by the constant matrix W. Element [k][n] of
+ * the matrix has the index k * stride_k + n * stride_n in the constant. */
 static void
 set_product (const CleaveNode *node,
              const Sizes *s,

@@ -5,7 +5,8 @@
 
 #include "op-conv.h"
 
-/* most elements of a window that the kernel copies; equals CONV_S8_GATHERED in kernels/conv-s8.c */
+/* The kernel copies windows of at most this number of elements. The number must be equal to
+ * CONV_S8_GATHERED in kernels/conv-s8.c. */
 #define GATHERED 40
 
 gboolean
@@ -38,7 +39,7 @@ typedef struct
   gboolean is_combined; /* the weights of four channels have the order of kernels/dot-s8.h */
 } Geometry;
 
-/* Returns the number of weights of a line for one channel. */
+/* Returns the number of weights of one channel in a line, final zeros included. */
 static gint64
 count_line (const Geometry *g)
 {
@@ -47,9 +48,9 @@ count_line (const Geometry *g)
   return g->line > 1 && n <= GATHERED ? (n + 3) / 4 * 4 : n;
 }
 
-/* Returns whether the weights of two channels can be combined into an int16: weight 0 + 256 *
- * weight 1. The sum overflows if weight 1 is -128 and weight 0 is negative. `first`: the weights
- * of the first channel; the weights of the second channel follow. */
+/* Returns whether each weight w0 of a channel and the weight w1 of the next channel can be stored
+ * as one int16, w0 + 256 * w1. This sum overflows if w1 is -128 and w0 is negative. `first`: the
+ * n_weights weights of the first channel; the n_weights weights of the second channel follow. */
 static gboolean
 can_combine_channels (const gint16 *first, gint64 n_weights)
 {
@@ -120,7 +121,8 @@ are_all_doubled (const CleaveBundleConv *conv)
 }
 
 /* Returns the initial value of a channel's sum, modulo 2^32: the bias, minus x_zero times the sum
- * of the channel's weights. If the kernel itself subtracts x_zero from x, returns only the bias. */
+ * of the channel's weights. For a depthwise convolution, returns only the bias: its kernel
+ * subtracts x_zero from x. */
 static gint32
 begin_sum (const CleaveBundleConv *conv, const Geometry *g, const gint8 *w, gint64 channel)
 {
@@ -146,7 +148,7 @@ add_depthwise_weights (const Geometry *g, const gint8 *w, GByteArray *to)
       g_byte_array_append (to, (const guint8 *) &w[c * taps + tap], 1);
 }
 
-/* A line of weights (kernels/conv-s8.c) for several channels. */
+/* A line of weights (kernels/conv-s8.c), for all channels. */
 typedef struct
 {
   const Geometry *g;
@@ -166,8 +168,8 @@ find_weight (const Line *line, gint64 channel, gint64 i)
   return line->w[(channel * g->in + i % g->in) * taps + line->tap + i / g->in];
 }
 
-/* Appends the weights of elements i to i + 3 for four channels, in the order of
- * kernels/dot-s8.h. */
+/* Appends the weights of elements i to i + 3 of the line for the four channels from `channel` on,
+ * in the order of kernels/dot-s8.h. */
 static void
 add_combined (const Line *line, gint64 channel, gint64 i, GByteArray *to)
 {
@@ -182,7 +184,8 @@ add_combined (const Line *line, gint64 channel, gint64 i, GByteArray *to)
     }
 }
 
-/* Appends the weights of elements i to i + n - 1 for each of several channels. */
+/* Appends the weights of elements i to i + n - 1 of the line for the channels from `channel` on,
+ * one channel after the other. */
 static void
 add_separate (
     const Line *line, gint64 channel, gint64 n_channels, gint64 i, gint64 n, GByteArray *to)
@@ -225,7 +228,8 @@ add_conv_weights (const Geometry *g, const gint8 *w, GByteArray *to)
       }
 }
 
-/* Adds the arrays of weights and sums, and appends the fields that refer to these arrays. */
+/* Adds the arrays of weights and initial sums to the layer. Appends the initializers of the fields
+ * `weights` and `sums` of CleaveConvS8 to `fields`. */
 static void
 add_arrays (const CleaveBundleConv *conv,
             const Geometry *g,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A bundle's record of an op: the function that selects the C99 kernel of a node and describes the
+/* A bundle's record of an op: its function selects the C99 kernel of a node, and describes the
  * constants that the kernel reads. Each op that a bundle supports has one record, in a file op-….c
- * of this folder. model.c calls it for each node; the planner and the writers know no op by name. A
- * kernel computes one row of a result (kernels/cleave-kernels.h). The op's dimension maps determine
- * the rows of operands that it needs. A variable operand is one that a run computes. */
+ * of this folder. Only model.c calls the function; the planner and the writers know no op by name.
+ * A kernel computes one row of a result (kernels/cleave-kernels.h). The op's dimension maps give
+ * the rows of operands that the kernel needs. A variable operand is one that a run computes. */
 
 #include "../ir/graph-private.h"
 
@@ -90,8 +90,8 @@ typedef struct
   gsize pixel_bytes;
 } CleaveBundleImage;
 
-/* Returns whether values with `rank` dimensions have their channels in dimension 1. This is so if a
- * node of the graph reads such a value as images with channels first. */
+/* Returns whether values with `rank` dimensions have their channels in dimension 1: a node of the
+ * graph reads a value of this rank as images with channels first. */
 gboolean cleave_bundle_has_channels_first (const CleaveGraph *graph, guint rank);
 /* Returns the image of a value in memory, with channels innermost. */
 CleaveBundleImage cleave_bundle_image (const CleaveResult *value);

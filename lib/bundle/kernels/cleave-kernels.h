@@ -7,10 +7,10 @@
  * one kernel for each row. A kernel computes one row of the result of a layer, or a part of the
  * columns of that row, from rows of its operands.
  *
- * Every value is an image: rows, columns, and the channels of a pixel side by side. A line of
- * samples has one column, a vector has one row and one column. A value has all its rows in memory,
- * or only the last rows (a ring): row r of a ring lies in slot r modulo capacity. For example, a
- * ring of 3 rows has row 7 in slot 1. */
+ * Every value is an image: rows, columns, and the channels of a pixel side by side. A sequence of
+ * samples is an image of one column; a vector is an image of one pixel. A value has all its rows in
+ * memory, or only the last rows (a ring): row r of a ring lies in slot r modulo capacity. For
+ * example, a ring of 3 rows has row 7 in slot 1. */
 
 #include <math.h>
 #include <stddef.h>
@@ -153,7 +153,7 @@ void cleave_join (const CleaveCall *call);
 void cleave_transpose (const CleaveCall *call);
 void cleave_depth_to_space (const CleaveCall *call);
 
-/* Defines the kernel of an element-wise function. `value` is an expression of the operand `a`. */
+/* Defines the kernel of an element-wise function. `value` is an expression in the element `a`. */
 #define CLEAVE_DEFINE_UNARY_F32(kernel, value)                                                     \
   void kernel (const CleaveCall *call)                                                             \
   {                                                                                                \
@@ -171,8 +171,8 @@ void cleave_depth_to_space (const CleaveCall *call);
       }                                                                                            \
   }
 
-/* Defines the kernel of an element-wise function of two operands. `value` is an expression of `a`
- * and `b`. */
+/* Defines the kernel of an element-wise function of two operands. `value` is an expression in the
+ * elements `a` and `b` of the operands. */
 #define CLEAVE_DEFINE_BINARY_F32(kernel, value)                                                    \
   void kernel (const CleaveCall *call)                                                             \
   {                                                                                                \

@@ -5,7 +5,7 @@
  * until one has all rows that it needs for its next row.
  *
  * CleaveRun stores the position of the run. So cleave_run_next() returns before a kernel is called,
- * and the stack never holds its frame and the kernel's at the same time. */
+ * and the stack never holds the frames of cleave_run_next() and of a kernel at the same time. */
 
 #include "cleave-run.h"
 
@@ -22,8 +22,8 @@ is_inner (const CleaveRun *run, uint32_t value)
   return value >= run->first && value < run->segment->end;
 }
 
-/* Returns the first column that a layer computes (`which` is 0), or the column after the last
- * (`which` is 1). */
+/* Returns the first column that a layer computes in the current band (`which` is 0), or the column
+ * after the last (`which` is 1). */
 static uint16_t
 column_of (const CleaveRun *run, uint32_t layer, uint32_t which)
 {
@@ -87,7 +87,7 @@ rows_needed (const CleaveRun *run, const CleaveRowMap *map, uint32_t operand, in
   return end < rows ? end : rows;
 }
 
-/* Returns the index of the next row of a layer. */
+/* Returns the index of the row that a layer computes next. */
 static uint16_t
 next_row (const CleaveRun *run, uint32_t layer)
 {
@@ -96,8 +96,8 @@ next_row (const CleaveRun *run, uint32_t layer)
   return run->segment->is_upward ? (uint16_t) (run->model->values[layer].rows - 1 - made) : made;
 }
 
-/* Returns a layer that must compute a row before `layer` can run; `layer` itself if it lacks no
- * row. */
+/* Returns a layer that must compute a row before `layer` can compute its next row; `layer` if all
+ * rows that it needs exist. */
 static uint32_t
 find_missing (const CleaveRun *run, uint32_t layer)
 {
@@ -154,7 +154,7 @@ set_call (CleaveRun *run, uint32_t layer)
   state_of (run, layer)->made++;
 }
 
-/* Begins a band of the current segment. */
+/* Begins a band of the current segment: sets the numbers of computed rows to 0. */
 static void
 begin_band (CleaveRun *run)
 {
@@ -165,7 +165,7 @@ begin_band (CleaveRun *run)
   run->target = (uint8_t) (segment->end - run->first);
 }
 
-/* Moves to the next layer with a whole result. Returns 0 if all layers have finished. */
+/* Moves to the next layer with a whole result. Returns 1; 0 if all layers have finished. */
 static int
 next_target (CleaveRun *run)
 {

@@ -8,11 +8,11 @@ typedef struct
   const CleaveCall *call;
   CleaveTaps rows; /* rows of the kernel that read data, not padding */
   int32_t row;     /* row in the operand that row 0 of the kernel reads */
-  int32_t first;   /* element of a row of the operand that the first tap with data reads */
-  int32_t lines;   /* for each row of the kernel: number of lines, which are taps side by side */
+  int32_t first;   /* offset in elements, from column x[0].begin, of the first tap with data */
+  int32_t lines;   /* lines in a row of the kernel; the taps of a line read contiguous elements */
   int32_t count;   /* number of elements of a line */
-  int32_t step;    /* number of elements from the start of a line to the start of the next */
-  int32_t skip;    /* elements of a row of the kernel whose taps are on padding */
+  int32_t step;    /* number of elements from the end of a line to the start of the next line */
+  int32_t skip;    /* number of weights of a channel in a row of the kernel that are on padding */
   int32_t n;       /* number of channels of the block, four or one */
   float sum[4];
 } ConvF32;
@@ -64,8 +64,8 @@ conv_f32_add (ConvF32 *c, const float *w)
   c->sum[3] = s3;
 }
 
-/* Sets the windows of the pixel in column `column` of the result. Returns the offset of the first
- * tap with data in the weights of one channel. */
+/* Sets the fields of `c` for the pixel in column `column` of the result. Returns the offset, in the
+ * weights of one channel, of the first tap with data. */
 static CLEAVE_APART int32_t
 conv_f32_begin (ConvF32 *c, int32_t column)
 {
@@ -87,7 +87,7 @@ conv_f32_begin (ConvF32 *c, int32_t column)
   return (c->rows.begin * slide->kernel[1] + taps.begin) * p->in;
 }
 
-/* Computes all channels of a pixel of the result. `at`: the result of conv_f32_begin(). */
+/* Computes all channels of the pixel `y` of the result. `at`: the result of conv_f32_begin(). */
 static void
 conv_f32_pixel (ConvF32 *c, int32_t at, float *y)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Convolutions of integers of all types, also transposed ones. Padding is skipped. The sums have 64
- * bits; a sum of 32 bits is the lower half. */
+/* Convolutions and transposed convolutions of int8, uint8 and int16. Taps on padding are skipped.
+ * Each sum has 64 bits; a layer with sums of 32 bits uses the lower half. */
 
 #include "cleave-kernels.h"
 
@@ -14,7 +14,7 @@
       sum += (int64_t) (a[i] - p->x_zero) * b[i];                                                  \
   }
 
-/* Returns the sum of x times weight over the channels of a group, for one tap. */
+/* Returns the sum of (x - x_zero) * w over the channels of a group, for one tap. */
 static int64_t
 conv_integer_tap (const CleaveConvInteger *p, const void *x, const void *w)
 {
@@ -43,8 +43,8 @@ conv_integer_tap (const CleaveConvInteger *p, const void *x, const void *w)
 
 #undef CONV_INTEGER_ADD
 
-/* Adds the products of all taps of a window of one group to `sum`, and returns it. `w` has the
- * weights of one channel of the result. */
+/* Returns `sum` plus the products of all taps of a window of one group. `w` has the weights of one
+ * channel of the result. */
 static uint64_t
 conv_integer_window (
     const CleaveCall *call, int32_t column, int32_t group, const unsigned char *w, uint64_t sum)
@@ -75,7 +75,7 @@ conv_integer_window (
   return sum;
 }
 
-/* Scales the sum of a channel to an element of the result. */
+/* Returns the scaled sum of a channel, before it is clamped and y_zero is added. */
 static int32_t
 conv_integer_scale (const CleaveConvInteger *p, uint64_t sum, int32_t channel)
 {

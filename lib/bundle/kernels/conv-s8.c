@@ -4,13 +4,13 @@
  * channels are blocks of one channel. The weights of a block are a sequence of lines. A line has
  * the weights of one of these sets of taps, the first whose condition is true:
  *
- *   - all taps, if there are several with at most CONV_S8_GATHERED elements: they are copied from
- *     the operand, with padding. The line ends with weights of zero, up to a multiple of four.
+ *   - all taps, if the window has several taps and at most CONV_S8_GATHERED elements. The kernel
+ *     copies the window, with padding. Zeros extend the line to a multiple of four weights.
  *   - a row of the kernel, if its taps are side by side in the operand and a multiple of four bytes
  *   - one tap
  *
  * A line with four channels has the order of dot-s8.h if p->is_combined is 1, and the order of
- * dot-separate-s8.h if it is 0. A line of a single channel is w[i].
+ * dot-separate-s8.h if it is 0. A line with a single channel has the order of the elements.
  *
  * The sums begin with the bias minus x_zero times all weights, so the kernel need not subtract
  * x_zero from x. An element of padding must then count as x_zero: the kernel multiplies its weight
@@ -45,7 +45,7 @@ typedef struct
   WindowS8 window;
   uint8_t pixels;    /* number of pixels: 1, or 2 if their windows have no padding on the left and
                       * right */
-  uint8_t is_single; /* `from` has the elements of the whole window */
+  uint8_t is_single; /* 1: `from` has the elements of the whole window */
   uint8_t is_copied; /* 1: a line has all taps, and the windows are copied to `part` */
   uint8_t n;         /* number of channels in the block */
   /* Address of the next `count` elements of the window to multiply by weights. They lie in the
@@ -53,7 +53,7 @@ typedef struct
   const int8_t *from;
   int32_t other; /* bytes from the elements of the first pixel to the same elements of the second
                     pixel */
-  int32_t left;  /* number of elements after `from[count - 1]` in the line */
+  int32_t left;  /* number of elements of the line that follow `from[count - 1]` */
   uint32_t row;  /* offset in bytes, from slot 0, of the operand's row under row k of the
                   * kernel */
   CleaveTapCount k, tap; /* row of the kernel, and tap in this row, after the elements at `from` */
@@ -63,7 +63,7 @@ typedef struct
   int8_t part[2 * CONV_S8_GATHERED]; /* copies of the windows, or x_zero in place of padding */
 } ConvS8;
 
-/* Adds the products of the elements at `from` and the weights of one channel to its sums. */
+/* Adds the products of the elements at `from` and the weights `w` to the sums of one channel. */
 static void
 conv_s8_add_single (ConvS8 *s, const int8_t *w)
 {
@@ -80,7 +80,7 @@ conv_s8_add_single (ConvS8 *s, const int8_t *w)
     }
 }
 
-/* Adds the products of the elements at `from` and their weights to the sums. */
+/* Adds the products of the elements at `from` and the weights `w` to the sums of a block. */
 static CLEAVE_APART void
 conv_s8_add (ConvS8 *s, const int8_t *w)
 {
@@ -98,9 +98,9 @@ conv_s8_add (ConvS8 *s, const int8_t *w)
     dot_s8_2x4 (s->sum, s->from, s->other, w, s->count);
 }
 
-/* Goes on to the next elements of the window: sets their address (`from`) and number (`count`).
- * Returns 0 at the end of the window.
- */
+/* Advances to the next elements of the window that one line multiplies, or to a part of them. Sets
+ * their address (`from`) and number (`count`). For elements of padding, the address is `part`,
+ * which holds x_zero. Returns 1; 0 at the end of the window. */
 static int
 conv_s8_next (ConvS8 *s)
 {
@@ -143,7 +143,7 @@ conv_s8_next (ConvS8 *s)
   return 1;
 }
 
-/* Copies a window to `to`. The window's first tap is in column `first`. */
+/* Copies a window to `to`. `first`: column of the operand that the window's first tap reads. */
 static CLEAVE_APART void
 conv_s8_gather (const ConvS8 *s, int32_t first, int8_t *to)
 {
@@ -177,9 +177,9 @@ conv_s8_gather (const ConvS8 *s, int32_t first, int8_t *to)
     }
 }
 
-/* Sets the number of pixels to compute together: two if `left`, the number of remaining pixels,
- * allows it, otherwise one. If all elements of a window are contiguous, in the operand or in a
- * copy, sets their address. */
+/* Sets `pixels` to 2 if at least two pixels are left, and their windows are copied or have no
+ * padding on the left and right; if not, to 1. If all elements of a window are contiguous, in the
+ * operand or in a copy, sets `is_single`, `from` and `other`. */
 static CLEAVE_APART void
 conv_s8_begin (ConvS8 *s, int32_t left)
 {
@@ -206,8 +206,8 @@ conv_s8_begin (ConvS8 *s, int32_t left)
     }
 }
 
-/* Computes the channels of a group, from channel `channel` on. Returns the address of the next
- * group's weights. */
+/* Computes the channels of the group that begins at channel `channel`. `w`: the group's weights.
+ * Returns the address of the next group's weights. */
 static const int8_t *
 conv_s8_compute (ConvS8 *s, int32_t channel, const int8_t *w, int8_t *y)
 {

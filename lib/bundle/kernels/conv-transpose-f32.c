@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Transposed convolution of floats: each element of the result is one fused multiply-add after the
- * other, in the order of rows, columns and channels. */
+/* Transposed convolution of floats. For each element of the result, fused multiply-adds follow the
+ * bias, in the order of kernel rows, kernel columns and channels. */
 
 #include "cleave-kernels.h"
 
-/* Adds the products of a window of one group to `sum`, and returns it. `w` has the weights of one
+/* Returns `sum` plus the products of all taps of a window of one group. `w` has the weights of one
  * channel of the result. */
 static float
 conv_transpose_f32_window (

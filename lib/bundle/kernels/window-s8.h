@@ -91,16 +91,16 @@ window_s8_halve (int32_t x)
 #endif
 }
 
-/* Returns an element of the result if the shift in the table is negative. `sum` includes the
- * initial value. */
+/* Returns an element of the result for a channel whose sum is not doubled. `shift` is the right
+ * shift minus 64, as in the table. `sum` includes the initial value. */
 static CLEAVE_APART int32_t
 window_s8_scale_any (const CleaveConvS8 *p, uint32_t sum, int32_t multiplier, int32_t shift)
 {
   return cleave_clamp (cleave_scale (sum, multiplier, shift + 64) + p->y_zero, p->low, p->high);
 }
 
-/* Returns an element of the result if the table has twice the initial value. `zero` is 2 * y_zero +
- * 1. */
+/* Returns an element of the result for a channel whose sum is doubled: `start` is twice the initial
+ * value. `zero` is 2 * y_zero + 1. */
 static inline int32_t
 window_s8_scale_twice (
     uint32_t sum, uint32_t start, int32_t multiplier, int32_t shift, int32_t zero)
@@ -134,8 +134,8 @@ window_s8_scale (const CleaveConvS8 *p,
   return window_s8_scale_twice (sum, start, multiplier, shift, zero);
 }
 
-/* Scales the sums of n channels and stores the bytes. If `other` is not 0, also scales sum[4] ...,
- * the sums of a second pixel, and stores them `other` bytes after the first pixel. */
+/* Scales the sums of n channels from `channel` on, and stores them in the pixel at `y`. If `other`
+ * is not 0, also scales sum[4] ..., and stores them in the pixel `other` bytes after `y`. */
 static CLEAVE_APART void
 window_s8_store (
     const WindowS8 *s, int32_t channel, const uint32_t *sum, int32_t n, int8_t *y, int32_t other)
