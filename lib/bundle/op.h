@@ -3,9 +3,9 @@
 
 /* A bundle's record of an op: its function selects the C99 kernel of a node, and describes the
  * constants that the kernel reads. Each op that a bundle supports has one record, in a file op-….c
- * of this folder. Only model.c calls the function; the planner and the writers know no op by name.
- * A kernel computes one row of a result (kernels/cleave-kernels.h). The op's dimension maps give
- * the rows of operands that the kernel needs. A variable operand is one that a run computes. */
+ * of this folder. model.c calls this function; the planner and the writers know no op by name. A
+ * kernel computes one row of a result (kernels/cleave-kernels.h). The op's dimension maps give the
+ * rows of operands that the kernel needs. A variable operand is an operand that a run computes. */
 
 #include "../ir/graph-private.h"
 
