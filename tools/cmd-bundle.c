@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `cleave bundle`: writes a model as plain C99 for a small device. */
+/* `cleave bundle`: writes a model as plain C99 for a small device. Over 400 lines: the options,
+ * their checks and the two reports are parts of one command. */
 
 #include "arguments.h"
 #include "bundle-check.h"
@@ -64,6 +65,9 @@ check_together (const Options *o, GError **error)
                                  "--check runs the bundle on this machine, which lacks the DSP "
                                  "instructions of ARM; check with --kernels c, whose bits are the "
                                  "same");
+  if (o->check && g_strcmp0 (o->kernels, "cmsis-nn") == 0)
+    return cleave_argument_fail (error, "--check compiles the bundle without CMSIS-NN; check with "
+                                        "--kernels c, whose bits are the same");
   return TRUE;
 }
 
@@ -107,7 +111,7 @@ read_arguments (int argc, char **argv, Options *o, GError **error)
       "INPUT[=OUTPUT]|all|none" },
     { "kernels", 0, 0, G_OPTION_ARG_STRING, &o->kernels,
       "write kernels in c, with dsp instructions of ARM, or for any processor (default); cmsis-nn "
-      "is refused in this version",
+      "calls CMSIS-NN for layers that fit into the arena whole",
       "any|c|dsp|cmsis-nn" },
     { "weights", 0, 0, G_OPTION_ARG_STRING, &o->weights,
       "write constants as C source (default), or as an assembler file that becomes an object "
@@ -328,6 +332,11 @@ print_json (const CleaveBundle *bundle,
   cleave_json_int (json, "loops", stats->n_segments);
   if (stats->state_bytes > 0)
     cleave_json_int (json, "state_bytes", stats->state_bytes);
+  if (g_strcmp0 (o->kernels, "cmsis-nn") == 0)
+    {
+      cleave_json_int (json, "cmsis_nn_layers", stats->n_calls);
+      cleave_json_int (json, "context_bytes", stats->context_bytes);
+    }
   print_memories (bundle, o, json);
   if (o->check)
     print_json_check (check, json);
@@ -349,6 +358,27 @@ print_text (const CleaveBundle *bundle, const CleaveBundleStats *stats, const Op
   printf ("MACs     %" G_GINT64_FORMAT "\n", stats->macs);
   printf ("layers   %u in %u loop%s\n", stats->n_layers, stats->n_segments,
           stats->n_segments == 1 ? "" : "s");
+  if (g_strcmp0 (o->kernels, "cmsis-nn") == 0)
+    printf ("cmsis-nn %u layer%s; context buffers of up to %" G_GINT64_FORMAT
+            " bytes in the arena\n",
+            stats->n_calls, stats->n_calls == 1 ? "" : "s", stats->context_bytes);
+}
+
+/* Prints a note with the layers that do not call CMSIS-NN, and the reasons. */
+static void
+print_kept (const CleaveBundleStats *stats)
+{
+  guint n_small = stats->n_larger_calls, n_other = stats->n_no_calls;
+
+  if (n_small > 0)
+    g_printerr (
+        "cleave: note: %u layer%s would call CMSIS-NN in a larger arena: give --max-memory, "
+        "up to %" G_GINT64_FORMAT " bytes and the context buffers. CMSIS-NN has no function "
+        "with the same bits for %u other layer%s.\n",
+        n_small, n_small == 1 ? "" : "s", stats->unsplit_bytes, n_other, n_other == 1 ? "" : "s");
+  else if (n_other > 0)
+    g_printerr ("cleave: note: CMSIS-NN has no function with the same bits for %u layer%s.\n",
+                n_other, n_other == 1 ? "" : "s");
 }
 
 static int
@@ -361,6 +391,8 @@ report (const CleaveBundle *bundle, const Options *o, const CleaveBundleCheck *c
     print_json (bundle, &stats, o, check);
   else
     print_text (bundle, &stats, o);
+  if (g_strcmp0 (o->kernels, "cmsis-nn") == 0)
+    print_kept (&stats);
   if (o->verbose && !o->as_json)
     {
       g_autofree char *plan = cleave_bundle_print (bundle);

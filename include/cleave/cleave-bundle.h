@@ -56,7 +56,9 @@ typedef struct
  * @CLEAVE_BUNDLE_KERNELS_C: C without DSP instructions
  * @CLEAVE_BUNDLE_KERNELS_DSP: DSP instructions of ARM; a compiler for other processors stops with
  * an error
- * @CLEAVE_BUNDLE_KERNELS_CMSIS_NN: calls of CMSIS-NN, which this version refuses
+ * @CLEAVE_BUNDLE_KERNELS_CMSIS_NN: calls of CMSIS-NN where it computes the same bits, and where the
+ * operands and the result of the call fit into the arena; the kernels of
+ * %CLEAVE_BUNDLE_KERNELS_ANY for all other layers
  *
  * The kernels of a bundle. All kernels compute the same bits.
  */
@@ -166,6 +168,11 @@ typedef struct
  * @n_layers: number of layers
  * @n_segments: number of segments, each a loop over rows
  * @state_bytes: bytes that are kept from run to run
+ * @n_calls: number of layers that call CMSIS-NN
+ * @n_larger_calls: number of layers that would call CMSIS-NN in a larger arena
+ * @n_no_calls: number of layers for which CMSIS-NN has no function that computes the same bits
+ * @context_bytes: size of the largest context buffer of a call of CMSIS-NN, in bytes. The buffer is
+ * a part of the arena
  *
  * Figures of a bundle.
  */
@@ -174,6 +181,8 @@ typedef struct
   gint64 arena_bytes, weight_bytes, macs, unsplit_bytes, least_bytes;
   guint n_layers, n_segments;
   gint64 state_bytes;
+  guint n_calls, n_larger_calls, n_no_calls;
+  gint64 context_bytes;
 } CleaveBundleStats;
 
 CLEAVE_API GType cleave_bundle_get_gtype (void);

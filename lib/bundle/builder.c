@@ -52,3 +52,21 @@ cleave_bundle_set_value (CleaveBundleBuilder *b, const CleaveResult *result, gui
 {
   g_hash_table_insert (b->values, (gpointer) result, GUINT_TO_POINTER (value + 1));
 }
+
+void
+cleave_bundle_add_context (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step)
+{
+  CleaveBundleStep context = { .node = node, .layer = cleave_bundle_layer_new (b->model->pool) };
+  guint index = cleave_bundle_add_value (b, &node->results[0]);
+  CleaveBundleImage *image = &cleave_bundle_value (b->model, index)->image;
+  guint i = step->n_operands++;
+
+  image->rows = image->columns = 1;
+  image->channels = step->layer->context_bytes;
+  image->pixel_bytes = (gsize) step->layer->context_bytes;
+  cleave_bundle_layer_set_kernel (context.layer, "cmsis-context", CLEAVE_BUNDLE_CONTEXT);
+  context.kernel = context.layer->kernel;
+  cleave_bundle_append_step (b, &context, index);
+  step->operands[i] = index;
+  step->rows[i] = step->columns[i] = cleave_dim_map_whole (1);
+}

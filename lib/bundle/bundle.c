@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes a CleaveBundle: checks the options, lowers the graph, and selects the plan that meets the
- * limits. */
+/* Makes a CleaveBundle: checks the options, and selects the plan that meets the limits
+ * (choose.c). */
 
 #include "bundle.h"
 
@@ -13,7 +13,6 @@
 #include "options.h"
 
 #define MIN_ALIGN 4
-#define MAX_EXTENT 32767
 
 static void
 bundle_clear (gpointer data)
@@ -25,9 +24,7 @@ bundle_clear (gpointer data)
   g_free (bundle->type);
   g_strfreev (bundle->memories);
   g_free (bundle->memory_sizes);
-  g_clear_pointer (&bundle->layout, cleave_bundle_layout_free);
-  g_clear_pointer (&bundle->plan, cleave_bundle_plan_free);
-  g_clear_pointer (&bundle->model, cleave_bundle_model_free);
+  cleave_bundle_clear_plan (bundle);
 }
 
 /**
@@ -51,161 +48,47 @@ bundle_clear (gpointer data)
  */
 CLEAVE_DEFINE_COUNTED (CleaveBundle, bundle, bundle_clear)
 
-/* Fails if a value is empty, has over 2 GiB, or has more rows, columns or images than
- * MAX_EXTENT. */
-static gboolean
-check_extents (const CleaveBundleModel *model, GError **error)
-{
-  for (guint i = 0; i < model->values->len; i++)
-    {
-      const CleaveBundleValue *value = cleave_bundle_value (model, i);
-      g_autofree char *name = cleave_result_dup_name (value->result);
-
-      if (value->image.rows > MAX_EXTENT || value->image.columns > MAX_EXTENT ||
-          value->image.images > MAX_EXTENT)
-        return cleave_fail (error, CLEAVE_ERROR_MODEL,
-                            "value '%s' has %" G_GINT64_FORMAT " rows and %" G_GINT64_FORMAT
-                            " columns; a bundle can have at most %d",
-                            name, value->image.rows, value->image.columns, MAX_EXTENT);
-      if (cleave_bundle_value_bytes (value) > G_MAXINT32)
-        return cleave_fail (error, CLEAVE_ERROR_MODEL, "value '%s' has over 2 GiB", name);
-      if (cleave_bundle_value_bytes (value) == 0)
-        return cleave_fail (error, CLEAVE_ERROR_MODEL,
-                            "value '%s' is empty; a bundle needs elements to compute", name);
-    }
-  return TRUE;
-}
-
-/* The functions below choose the plan of a bundle. */
-
-static gint64
-count_macs (const CleaveBundleModel *model)
-{
-  gint64 macs = 0;
-
-  for (guint i = 0; i < model->steps->len; i++)
-    macs += cleave_bundle_step (model, i)->macs;
-  return macs;
-}
-
-/* Returns the bytes that the buffers of a plan need in one arena. */
-static gint64
-count_bytes (const CleaveBundle *bundle, const CleaveBundlePlan *plan)
-{
-  const CleaveBundleMemories one = { 0 };
-  g_autoptr (CleaveBundleLayout) layout =
-      cleave_bundle_layout_new (bundle->model, plan, &one, bundle->align);
-
-  return layout->n_bytes;
-}
-
-static gint64
-find_max_macs (gint64 macs, double max_added)
-{
-  double most = (double) macs * (1 + max_added);
-
-  if (max_added < 0)
-    return macs;
-  return max_added == 0 || !(most < (double) G_MAXINT64) ? G_MAXINT64 : (gint64) most;
-}
-
+/* Counts the layers, the layers that call CMSIS-NN, and the layers that do not. A step that only
+ * reserves a context buffer is no layer. */
 static void
-take_plan (CleaveBundle *bundle, GPtrArray *plans, guint index, CleaveBundleLayout *layout)
+count_layers (const CleaveBundleModel *model, CleaveBundleStats *stats)
 {
-  g_clear_pointer (&bundle->layout, cleave_bundle_layout_free);
-  bundle->layout = layout;
-  g_clear_pointer (&bundle->plan, cleave_bundle_plan_free);
-  bundle->plan = g_ptr_array_index (plans, index);
-  g_ptr_array_index (plans, index) = NULL;
-}
-
-/* Selects the plan with the fewest MACs whose layout needs at most `max_memory` bytes. Without a
- * limit, selects the plan with the smallest layout. Returns the bytes of the smallest layout. */
-static gint64
-try_plans (CleaveBundle *bundle, GPtrArray *plans, gint64 max_memory)
-{
-  const CleaveBundleMemories one = { 0 };
-  gint64 least = G_MAXINT64;
-
-  for (guint i = 0; i < plans->len; i++)
+  for (guint i = 0; i < model->steps->len; i++)
     {
-      CleaveBundleLayout *layout = cleave_bundle_layout_new (
-          bundle->model, g_ptr_array_index (plans, i), &one, bundle->align);
-      gboolean is_met = max_memory > 0 && layout->n_bytes <= max_memory;
+      const CleaveBundleStep *step = cleave_bundle_step (model, i);
+      const CleaveBundleLayer *layer = step->layer;
 
-      if (layout->n_bytes < least)
-        {
-          least = layout->n_bytes;
-          take_plan (bundle, plans, i, layout);
-        }
-      else
-        cleave_bundle_layout_free (layout);
-      if (is_met)
-        break;
-    }
-  return least;
-}
-
-/* Selects the plan with the fewest MACs whose buffers fit into the memories of the device. Returns
- * FALSE if no plan fits. */
-static gboolean
-try_memories (CleaveBundle *bundle, GPtrArray *plans)
-{
-  const CleaveBundleMemories memories = { bundle->n_memories, bundle->memory_sizes };
-  gint64 n_bytes = cleave_bundle_memory_begin (&memories, memories.n);
-
-  for (guint i = 0; i < plans->len; i++)
-    {
-      const CleaveBundlePlan *plan = g_ptr_array_index (plans, i);
-      CleaveBundleLayout *layout =
-          plan->peak_bytes > n_bytes
-              ? NULL
-              : cleave_bundle_layout_new (bundle->model, plan, &memories, bundle->align);
-
-      if (layout == NULL)
+      if (cleave_bundle_is_context (step))
         continue;
-      take_plan (bundle, plans, i, layout);
-      bundle->stats.least_bytes = layout->n_bytes;
-      return TRUE;
+      stats->n_layers++;
+      if (step->node == NULL || step->is_sum)
+        continue;
+      if (layer->calls_cmsis)
+        stats->n_calls++;
+      else if (layer->call_bytes > 0)
+        stats->n_larger_calls++;
+      else
+        stats->n_no_calls++;
+      stats->context_bytes = MAX (stats->context_bytes, layer->context_bytes);
     }
-  return FALSE;
 }
 
-static gboolean
-choose_plan (CleaveBundle *bundle, gint64 max_memory, double max_added_macs, GError **error)
+/* Counts the segments that compute at least one layer. */
+static guint
+count_segments (const CleaveBundle *bundle)
 {
-  gint64 macs = count_macs (bundle->model);
-  g_autoptr (GPtrArray) plans =
-      cleave_bundle_plan_all (bundle->model, bundle->align, find_max_macs (macs, max_added_macs));
-  gboolean is_met;
+  guint n = 0;
 
-  g_ptr_array_set_free_func (plans, NULL);
-  if (bundle->n_memories > 0)
+  for (guint i = 0; i < bundle->plan->segments->len; i++)
     {
-      is_met = try_memories (bundle, plans);
-      if (!is_met)
-        bundle->stats.least_bytes = count_bytes (bundle, g_ptr_array_index (plans, plans->len - 1));
+      const CleaveBundleSegment *g =
+          &g_array_index (bundle->plan->segments, CleaveBundleSegment, i);
+
+      if (g->end - g->first > 1 ||
+          !cleave_bundle_is_context (cleave_bundle_step (bundle->model, g->first)))
+        n++;
     }
-  else
-    {
-      bundle->stats.least_bytes = try_plans (bundle, plans, max_memory);
-      is_met = max_memory == 0 || bundle->stats.least_bytes <= max_memory;
-    }
-  for (guint i = 0; i < plans->len; i++)
-    g_clear_pointer (&g_ptr_array_index (plans, i), cleave_bundle_plan_free);
-  if (is_met)
-    return TRUE;
-  if (bundle->n_memories > 0)
-    return cleave_fail (error, CLEAVE_ERROR_LIMIT,
-                        "no plan fits into the memories; in one memory, the smallest arena found "
-                        "has %" G_GINT64_FORMAT
-                        " bytes; allow more MACs, or keep inputs and outputs apart",
-                        bundle->stats.least_bytes);
-  return cleave_fail (error, CLEAVE_ERROR_LIMIT,
-                      "the limit of %" G_GINT64_FORMAT
-                      " bytes is below the smallest arena found, which has %" G_GINT64_FORMAT
-                      " bytes; allow more MACs, or keep inputs and outputs apart",
-                      max_memory, bundle->stats.least_bytes);
+  return n;
 }
 
 static void
@@ -215,11 +98,11 @@ fill_stats (CleaveBundle *bundle)
   CleaveBundleStats *stats = &bundle->stats;
 
   stats->arena_bytes = bundle->layout->n_bytes;
-  stats->unsplit_bytes = count_bytes (bundle, unsplit);
+  stats->unsplit_bytes = cleave_bundle_count_bytes (bundle, unsplit);
   stats->state_bytes = bundle->model->state_bytes;
   stats->macs = bundle->plan->macs;
-  stats->n_layers = bundle->model->steps->len;
-  stats->n_segments = bundle->plan->segments->len;
+  stats->n_segments = count_segments (bundle);
+  count_layers (bundle->model, stats);
   for (guint i = 0; i < bundle->model->pool->arrays->len; i++)
     stats->weight_bytes += (gint64) g_bytes_get_size (
         g_array_index (bundle->model->pool->arrays, CleaveBundleArray, i).bytes);
@@ -294,9 +177,7 @@ cleave_bundle_new (const CleaveGraph *graph, const CleaveBundleOptions *options,
     return NULL;
   bundle = make (graph, &o);
   o.name = bundle->name;
-  bundle->model = cleave_bundle_model_new ((CleaveGraph *) graph, &o, error);
-  if (bundle->model == NULL || !check_extents (bundle->model, error) ||
-      !choose_plan (bundle, o.max_memory, o.max_added_macs, error))
+  if (!cleave_bundle_choose_plan (bundle, graph, &o, error))
     return NULL;
   fill_stats (bundle);
   return g_steal_pointer (&bundle);

@@ -25,6 +25,16 @@ struct _CleaveBundle
   CleaveBundleStats stats;
 };
 
+/* Lowers a graph, and sets the model, the plan and the layout of a bundle. Fails if the graph
+ * cannot be a bundle, or if no plan meets the limits. */
+gboolean cleave_bundle_choose_plan (CleaveBundle *bundle,
+                                    const CleaveGraph *graph,
+                                    const CleaveBundleOptions *options,
+                                    GError **error);
+void cleave_bundle_clear_plan (CleaveBundle *bundle);
+/* Returns the bytes that the buffers of a plan need in one arena. */
+gint64 cleave_bundle_count_bytes (const CleaveBundle *bundle, const CleaveBundlePlan *plan);
+
 /* The next functions return the texts of the bundle's files: header, source, weights, kernels. The
  * caller frees the texts. */
 char *cleave_bundle_make_header (const CleaveBundle *bundle);
@@ -47,6 +57,9 @@ char *cleave_bundle_make_test (const CleaveBundle *bundle, GError **error);
 /* Returns whether a number in the tables does not fit into the small types of kernels/operands.h
  * and kernels/cleave-run.h. The files then define CLEAVE_WIDE. */
 gboolean cleave_bundle_is_wide (const CleaveBundle *bundle);
+
+/* Returns whether a layer calls CMSIS-NN. */
+gboolean cleave_bundle_calls_cmsis (const CleaveBundle *bundle);
 
 /* The next functions append to `out` the constant arrays, or the tables of layers and segments,
  * without license and includes. `is_static`: whether the arrays are static. */

@@ -97,6 +97,16 @@ has_rows_of_caller (const CleaveBundleFlow *flow)
   return FALSE;
 }
 
+/* Returns whether a step computes a whole image as one row, which bands must not divide. */
+static gboolean
+has_flat_layer (const CleaveBundleFlow *flow)
+{
+  for (guint s = flow->segment.first; s < flow->segment.end; s++)
+    if (get_step (flow, s)->layer->is_flat)
+      return TRUE;
+  return FALSE;
+}
+
 static gboolean
 has_sum (const CleaveBundleFlow *flow)
 {
@@ -124,7 +134,7 @@ cleave_bundle_flow_begin (CleaveBundleFlow *flow)
   guint end = g->end, n_bands = g->n_bands;
 
   if (((g->is_upward || n_bands > 1) && has_rows_of_caller (flow)) ||
-      (g->is_upward && has_sum (flow)))
+      (n_bands > 1 && has_flat_layer (flow)) || (g->is_upward && has_sum (flow)))
     return FALSE;
   if (n_bands > MAX_BANDS || n_bands > MAX (get_result (flow, end - 1)->image.columns, 1) ||
       !has_no_inner_views (flow) || !has_one_batch (flow))

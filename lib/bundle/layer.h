@@ -45,6 +45,11 @@ struct _CleaveBundleLayer
   gsize sum_pixel_bytes;
   gboolean has_float_scales, has_fixed_scales, has_separate_weights, is_wide;
   gboolean is_folded, is_flat;
+  gboolean calls_cmsis; /* whether the kernel calls a function of CMSIS-NN (cmsis.h) */
+  /* bytes of the operands, the result and the context buffer of a call of CMSIS-NN, even if the
+   * layer has another kernel; 0: no function of CMSIS-NN computes the same bits */
+  gint64 call_bytes;
+  gint64 context_bytes;            /* bytes of the context buffer of a call of CMSIS-NN */
   CleaveBundleRecurrent recurrent; /* data of a recurrent layer; `steps` is 0: not recurrent */
   guint in_place;     /* bit i is set if the result may overwrite operand i of those computed at run
                          time */

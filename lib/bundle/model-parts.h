@@ -16,7 +16,9 @@ typedef struct
 {
   CleaveBundleModel *model;
   const CleaveBundleOptions *options;
-  GHashTable *values; /* maps a CleaveResult to 1 plus the index of its value */
+  GHashTable *values;    /* maps a CleaveResult to 1 plus the index of its value */
+  gint64 max_call_bytes; /* limit of `call_bytes` of the layers that call CMSIS-NN; negative: none
+                          * calls it */
 } CleaveBundleBuilder;
 
 /* Adds a value for a result, and returns the value's index. */
@@ -25,6 +27,10 @@ guint cleave_bundle_add_value (CleaveBundleBuilder *b, const CleaveResult *resul
 guint cleave_bundle_find_value (CleaveBundleBuilder *b, const CleaveResult *result);
 /* Appends a step that computes value `result`. */
 void cleave_bundle_append_step (CleaveBundleBuilder *b, CleaveBundleStep *step, guint result);
+/* Adds the context buffer of a layer that calls CMSIS-NN: a value that the call may overwrite, and
+ * a step that computes nothing. The buffer becomes the last operand of `step`. */
+void
+cleave_bundle_add_context (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step);
 /* Lists the states that the options name. */
 gboolean cleave_bundle_find_states (CleaveBundleBuilder *b, GError **error);
 /* Sets the value that each state has before the first run. */

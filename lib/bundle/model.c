@@ -2,6 +2,7 @@
 
 /* Lowers a graph to values and steps: turns each node into one or several steps (model-parts.h). */
 
+#include "cmsis.h"
 #include "model-parts.h"
 
 #define MAX_NAMED 8 /* an error message names at most this many refused nodes after the first */
@@ -164,7 +165,8 @@ describe (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step
                  "extract` for the part of the model before it");
   step->layer = cleave_bundle_layer_new (b->model->pool);
   step->layer->slot = step->slots[0];
-  if (!op->describe (node, step->layer, error))
+  if (!cleave_bundle_describe_cmsis (node, b->max_call_bytes, step->layer) &&
+      !op->describe (node, step->layer, error))
     return FALSE;
   if (step->mixes_images && !step->layer->is_folded)
     return fail (node, error,
@@ -226,6 +228,8 @@ add_step (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
   if (step.layer->sums != NULL)
     add_sums (b, node, &step);
   fold_operands (b, &step, step.n_operands);
+  if (step.layer->context_bytes > 0)
+    cleave_bundle_add_context (b, node, &step);
   y = add_result (b, node, &step);
   cleave_bundle_append_step (b, &step, y);
   unfold_result (b, node, y);
@@ -355,11 +359,14 @@ build (CleaveBundleBuilder *b, GError **error)
 }
 
 CleaveBundleModel *
-cleave_bundle_model_new (CleaveGraph *graph, const CleaveBundleOptions *options, GError **error)
+cleave_bundle_model_new (CleaveGraph *graph,
+                         const CleaveBundleOptions *options,
+                         gint64 max_call_bytes,
+                         GError **error)
 {
   g_autoptr (CleaveBundleModel) model = g_new0 (CleaveBundleModel, 1);
   g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
-  CleaveBundleBuilder b = { model, options, values };
+  CleaveBundleBuilder b = { model, options, values, max_call_bytes };
 
   model->graph = cleave_graph_copy (graph);
   model->values = g_array_new (FALSE, TRUE, sizeof (CleaveBundleValue));

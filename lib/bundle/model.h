@@ -101,9 +101,12 @@ typedef struct
 } CleaveBundleModel;
 
 /* Lowers a graph to values and steps. Fails with the name of the first node that a bundle cannot
- * compute. */
-CleaveBundleModel *
-cleave_bundle_model_new (CleaveGraph *graph, const CleaveBundleOptions *options, GError **error);
+ * compute. A layer calls CMSIS-NN if the operands, the result and the context buffer of the call
+ * have at most `max_call_bytes`. If `max_call_bytes` is negative, no layer calls CMSIS-NN. */
+CleaveBundleModel *cleave_bundle_model_new (CleaveGraph *graph,
+                                            const CleaveBundleOptions *options,
+                                            gint64 max_call_bytes,
+                                            GError **error);
 void cleave_bundle_model_free (CleaveBundleModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveBundleModel, cleave_bundle_model_free)
 
@@ -130,6 +133,15 @@ static inline gint64
 cleave_bundle_value_bytes (const CleaveBundleValue *value)
 {
   return value->image.images * value->image.rows * cleave_bundle_row_bytes (value);
+}
+
+/* Name of the kernel of the steps that only reserve a context buffer for a call of CMSIS-NN. */
+#define CLEAVE_BUNDLE_CONTEXT "cleave_cmsis_context"
+
+static inline gboolean
+cleave_bundle_is_context (const CleaveBundleStep *step)
+{
+  return g_strcmp0 (step->kernel, CLEAVE_BUNDLE_CONTEXT) == 0;
 }
 
 /* Lists the uses of each value of the model: sets `readers` and `first_reader`. */

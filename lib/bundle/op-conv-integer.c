@@ -12,16 +12,14 @@
 #include "op-conv.h"
 #include "ops.h"
 
-static void
-conv_clear (CleaveBundleConv *conv)
+void
+cleave_bundle_conv_clear (CleaveBundleConv *conv)
 {
   g_free (conv->weights);
   g_free (conv->bias);
   g_free (conv->multipliers);
   g_free (conv->shifts);
 }
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveBundleConv, conv_clear)
 
 static gint64
 count_channels (const CleaveBundleConv *conv)
@@ -78,8 +76,8 @@ read_weights (const CleaveNode *node,
   return TRUE;
 }
 
-static gboolean
-fits_bytes (const CleaveBundleConv *conv)
+gboolean
+cleave_bundle_conv_fits_bytes (const CleaveBundleConv *conv)
 {
   for (gint64 i = 0; i < count_weights (conv); i++)
     if (conv->weights[i] < G_MININT8 || conv->weights[i] > G_MAXINT8)
@@ -93,7 +91,7 @@ static void
 add_arrays (const CleaveBundleConv *conv, CleaveBundleLayer *layer, GString *fields)
 {
   gint64 channels = count_channels (conv), taps = conv->kernel[0] * conv->kernel[1];
-  gboolean is_of_bytes = fits_bytes (conv);
+  gboolean is_of_bytes = cleave_bundle_conv_fits_bytes (conv);
   g_autoptr (GByteArray) weights = g_byte_array_new ();
 
   for (gint64 c = 0; c < channels; c++)
@@ -154,7 +152,7 @@ set_conv (const CleaveNode *node,
   if (conv->scale == CLEAVE_BUNDLE_SCALE_FLOAT)
     cleave_bundle_layer_set_float_scales (layer);
   if (conv->x == CLEAVE_INT8 && conv->y == CLEAVE_INT8 && !conv->is_transposed &&
-      conv->scale != CLEAVE_BUNDLE_SCALE_WIDE && fits_bytes (conv))
+      conv->scale != CLEAVE_BUNDLE_SCALE_WIDE && cleave_bundle_conv_fits_bytes (conv))
     return cleave_bundle_set_conv_s8 (node, conv, layer, error);
   return set_integer (node, conv, layer, error);
 }
@@ -212,28 +210,40 @@ set_kernel (const CleaveShape *w, CleaveBundleConv *conv)
   conv->kernel[1] = w->rank > 3 ? w->dim[3] : 1;
 }
 
-static gboolean
-describe_tflite_conv (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+gboolean
+cleave_bundle_read_tflite_conv (const CleaveNode *node,
+                                CleaveBundleLayer *layer,
+                                CleaveBundleConv *conv,
+                                GError **error)
 {
   const CleaveTfliteConvAttrs *a = node->attrs;
   const CleaveShape *w = &node->operands[W].result->type.shape;
   const Operands at = { W, W_ZERO, B };
-  g_auto (CleaveBundleConv) conv = { .groups = a->conv.group,
-                                     .in = w->dim[1],
-                                     .out = w->dim[0] / a->conv.group,
-                                     .strides = a->conv.strides,
-                                     .dilations = a->conv.dilations,
-                                     .pads = a->conv.pads };
   gint64 strides[2];
 
-  set_kernel (w, &conv);
-  strides[1] = conv.kernel[0] * conv.kernel[1];
-  strides[0] = conv.in * strides[1];
-  read_ends (node, a->min, a->max, layer, &conv);
+  *conv = (CleaveBundleConv){ .groups = a->conv.group,
+                              .in = w->dim[1],
+                              .out = w->dim[0] / a->conv.group,
+                              .strides = a->conv.strides,
+                              .dilations = a->conv.dilations,
+                              .pads = a->conv.pads };
+  set_kernel (w, conv);
+  strides[1] = conv->kernel[0] * conv->kernel[1];
+  strides[0] = conv->in * strides[1];
+  read_ends (node, a->min, a->max, layer, conv);
   return cleave_bundle_need_constants (node, X_ZERO, node->n_operands, "weights and scales",
                                        error) &&
-         read_weights (node, &at, strides, conv.out * strides[0], &conv, error) &&
-         read_fixed (node, a->wide, &conv, error) && set_conv (node, &conv, layer, error);
+         read_weights (node, &at, strides, conv->out * strides[0], conv, error) &&
+         read_fixed (node, a->wide, conv, error);
+}
+
+static gboolean
+describe_tflite_conv (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  g_auto (CleaveBundleConv) conv = { 0 };
+
+  return cleave_bundle_read_tflite_conv (node, layer, &conv, error) &&
+         set_conv (node, &conv, layer, error);
 }
 
 static gboolean

@@ -36,6 +36,17 @@ typedef struct
   gint64 x_zero, y_zero, min, max;
 } CleaveBundleConv;
 
+void cleave_bundle_conv_clear (CleaveBundleConv *conv);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveBundleConv, cleave_bundle_conv_clear)
+
+/* Reads the operands and attributes of a TfliteConv. */
+gboolean cleave_bundle_read_tflite_conv (const CleaveNode *node,
+                                         CleaveBundleLayer *layer,
+                                         CleaveBundleConv *conv,
+                                         GError **error);
+/* Returns whether all weights fit into int8. */
+gboolean cleave_bundle_conv_fits_bytes (const CleaveBundleConv *conv);
+
 /* Appends the fields of the CleaveSlide of a convolution or a product. */
 gboolean cleave_bundle_print_conv_slide (const CleaveNode *node,
                                          const CleaveBundleConv *conv,

@@ -75,16 +75,6 @@ check_memories (const CleaveBundleOptions *o, GError **error)
   return TRUE;
 }
 
-static gboolean
-check_kernels (const CleaveBundleOptions *o, GError **error)
-{
-  if (o->kernels != CLEAVE_BUNDLE_KERNELS_CMSIS_NN)
-    return TRUE;
-  return cleave_fail (error, CLEAVE_ERROR_OPTION,
-                      "this version of Cleave does not call CMSIS-NN; the kernels dsp compute the "
-                      "same bits with the DSP instructions of ARM, and c computes them anywhere");
-}
-
 gboolean
 cleave_bundle_check_options (const CleaveGraph *graph, const CleaveBundleOptions *o, GError **error)
 {
@@ -102,6 +92,6 @@ cleave_bundle_check_options (const CleaveGraph *graph, const CleaveBundleOptions
   if (o->is_single_file && o->has_object_weights)
     return cleave_fail (error, CLEAVE_ERROR_OPTION,
                         "a single file has its weights as C; give single-file, or weights object");
-  return check_memories (o, error) && check_kernels (o, error) &&
-         check_entries (graph, o, TRUE, error) && check_entries (graph, o, FALSE, error);
+  return check_memories (o, error) && check_entries (graph, o, TRUE, error) &&
+         check_entries (graph, o, FALSE, error);
 }

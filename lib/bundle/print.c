@@ -6,6 +6,15 @@
 
 #include "bundle.h"
 
+/* Returns the name of a step's op, or a description of a step that computes no op. */
+static const char *
+find_title (const CleaveBundleStep *step)
+{
+  if (step->node == NULL)
+    return "(rows of the caller)";
+  return cleave_bundle_is_context (step) ? "(context buffer)" : step->node->op->name;
+}
+
 /* Appends a line for each step of a segment. If the name of a node is a list of names, as for fused
  * layers of TensorFlow Lite, prints only the first name. */
 static void
@@ -23,8 +32,7 @@ print_steps (const CleaveBundle *bundle, const CleaveBundleFlow *flow, GString *
 
       g_string_append_printf (
           out, "    %-24.*s %-20s %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT,
-          (int) strcspn (name, ";"), name,
-          step->node == NULL ? "(rows of the caller)" : step->node->op->name, value->image.rows,
+          (int) strcspn (name, ";"), name, find_title (step), value->image.rows,
           value->image.columns, value->image.channels);
       if (slot->is_whole)
         g_string_append (out, "  whole\n");

@@ -87,12 +87,19 @@ dup_kernel (const CleaveBundle *bundle, const char *file, const char *ending)
   g_autoptr (GBytes) bytes = load_kernel (file, ending);
   g_autofree char *text = g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
 
-  if (bundle->kernels == CLEAVE_BUNDLE_KERNELS_ANY)
+  if (bundle->kernels == CLEAVE_BUNDLE_KERNELS_ANY ||
+      bundle->kernels == CLEAVE_BUNDLE_KERNELS_CMSIS_NN)
     return g_steal_pointer (&text);
   return choose_dsp (text, bundle->kernels == CLEAVE_BUNDLE_KERNELS_DSP);
 }
 
 /* The functions below append the kernels. */
+
+gboolean
+cleave_bundle_calls_cmsis (const CleaveBundle *bundle)
+{
+  return bundle->stats.n_calls > 0;
+}
 
 /* Appends a text. Replaces the first include of each header by the text of that header, without its
  * license, and leaves out later includes. The headers with names that begin with "cleave-" are
@@ -182,6 +189,25 @@ has_call (const char *text, const char *function)
   return strstr (text, call) != NULL;
 }
 
+/* Appends a comment with the functions of CMSIS-NN that the kernels call. */
+static void
+append_cmsis (const char *kernels, GString *out)
+{
+  static const char *const functions[] = {
+    "arm_avgpool_s8",         "arm_convolve_wrapper_s8", "arm_depthwise_conv_wrapper_s8",
+    "arm_elementwise_add_s8", "arm_elementwise_mul_s8",  "arm_fully_connected_s8",
+    "arm_max_pool_s8",        "arm_vector_sum_s8"
+  };
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
+    if (has_call (kernels, functions[i]))
+      g_string_append_printf (names, "%s%s", names->len == 0 ? "" : ", ", functions[i]);
+  if (names->len > 0)
+    g_string_append_printf (out, "/* The objects also call functions of CMSIS-NN: %s. */\n\n",
+                            names->str);
+}
+
 void
 cleave_bundle_append_libc (const CleaveBundle *bundle, GString *out)
 {
@@ -198,6 +224,7 @@ cleave_bundle_append_libc (const CleaveBundle *bundle, GString *out)
     if (has_call (kernels->str, math[i]))
       g_string_append_printf (out, ", %s", math[i]);
   g_string_append (out, ". */\n\n");
+  append_cmsis (kernels->str, out);
 }
 
 char *
@@ -215,10 +242,14 @@ char *
 cleave_bundle_make_kernels_header (const CleaveBundle *bundle, const char *file)
 {
   g_autofree char *header = dup_kernel (bundle, file, ".h");
+  g_autoptr (GString) lines = g_string_new (header);
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   GString *text = g_string_new (NULL);
 
-  append_text (bundle, text, header, TRUE, seen);
+  if (cleave_bundle_calls_cmsis (bundle))
+    g_string_replace (lines, INCLUDE "operands.h\"\n",
+                      INCLUDE "operands.h\"\n" INCLUDE "cmsis.h\"\n", 1);
+  append_text (bundle, text, lines->str, TRUE, seen);
   if (cleave_bundle_is_wide (bundle))
     g_string_replace (text, "#define CLEAVE_KERNELS_H\n",
                       "#define CLEAVE_KERNELS_H\n\n#define CLEAVE_WIDE\n", 1);
@@ -320,10 +351,19 @@ cleave_bundle_make_readme (const CleaveBundle *bundle)
                           "MACs     %" G_GINT64_FORMAT "\n"
                           "layers   %u in %u loops\n\n"
                           "Compile these files into your program, and call %s_run ():\n\n  %s\n\n"
-                          "The sizes, offsets and types are in %s.h.\n\n"
-                          "To test on this machine:\n\n"
-                          "  cc -std=c99 -O2 %s-test.c %s -lm -o test && ./test\n",
+                          "The sizes, offsets and types are in %s.h.\n\n",
                           stats->weight_bytes, stats->macs, stats->n_layers, stats->n_segments,
-                          bundle->name, sources, bundle->name, bundle->name, sources);
+                          bundle->name, sources, bundle->name);
+  if (cleave_bundle_calls_cmsis (bundle))
+    g_string_append_printf (out,
+                            "%u layers call CMSIS-NN, the library of ARM. Its folder Include has "
+                            "arm_nnfunctions.h.\n\n",
+                            stats->n_calls);
+  g_string_append_printf (
+      out,
+      "To test on this machine:\n\n"
+      "  cc -std=c99 -O2 %s-test.c %s %s-lm -o test && ./test\n",
+      bundle->name, sources,
+      cleave_bundle_calls_cmsis (bundle) ? "-I CMSIS-NN/Include -L CMSIS-NN -lcmsis-nn " : "");
   return g_string_free (out, FALSE);
 }

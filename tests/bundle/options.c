@@ -338,7 +338,6 @@ START_TEST (wrong_texts_are_refused_by_name)
   {
     const char *options[3], *message;
   } cases[] = {
-    { { "kernels=cmsis-nn" }, "this version of Cleave does not call CMSIS-NN" },
     { { "kernels=neon" }, "--kernels expects any, c, dsp or cmsis-nn, not 'neon'" },
     { { "io-type=int4" }, "--io-type expects model, int8 or float, not 'int4'" },
     { { "weights=binary" }, "--weights expects source or object, not 'binary'" },

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Lowers a graph to a model, and chooses the plan that meets the limits. With the kernels cmsis-nn,
+ * also chooses the layers that call CMSIS-NN. */
+
+#include "bundle.h"
+
+#define MAX_EXTENT 32767
+
+/* Fails if a value is empty, has over 2 GiB, or has more rows, columns or images than
+ * MAX_EXTENT. */
+static gboolean
+check_extents (const CleaveBundleModel *model, GError **error)
+{
+  for (guint i = 0; i < model->values->len; i++)
+    {
+      const CleaveBundleValue *value = cleave_bundle_value (model, i);
+      g_autofree char *name = cleave_result_dup_name (value->result);
+
+      if (value->image.rows > MAX_EXTENT || value->image.columns > MAX_EXTENT ||
+          value->image.images > MAX_EXTENT)
+        return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                            "value '%s' has %" G_GINT64_FORMAT " rows and %" G_GINT64_FORMAT
+                            " columns; a bundle can have at most %d",
+                            name, value->image.rows, value->image.columns, MAX_EXTENT);
+      if (cleave_bundle_value_bytes (value) > G_MAXINT32)
+        return cleave_fail (error, CLEAVE_ERROR_MODEL, "value '%s' has over 2 GiB", name);
+      if (cleave_bundle_value_bytes (value) == 0)
+        return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                            "value '%s' is empty; a bundle needs elements to compute", name);
+    }
+  return TRUE;
+}
+
+/* The functions below choose the plan of a model. */
+
+static gint64
+count_macs (const CleaveBundleModel *model)
+{
+  gint64 macs = 0;
+
+  for (guint i = 0; i < model->steps->len; i++)
+    macs += cleave_bundle_step (model, i)->macs;
+  return macs;
+}
+
+gint64
+cleave_bundle_count_bytes (const CleaveBundle *bundle, const CleaveBundlePlan *plan)
+{
+  const CleaveBundleMemories one = { 0 };
+  g_autoptr (CleaveBundleLayout) layout =
+      cleave_bundle_layout_new (bundle->model, plan, &one, bundle->align);
+
+  return layout->n_bytes;
+}
+
+static gint64
+find_max_macs (gint64 macs, double max_added)
+{
+  double most = (double) macs * (1 + max_added);
+
+  if (max_added < 0)
+    return macs;
+  return max_added == 0 || !(most < (double) G_MAXINT64) ? G_MAXINT64 : (gint64) most;
+}
+
+static void
+take_plan (CleaveBundle *bundle, GPtrArray *plans, guint index, CleaveBundleLayout *layout)
+{
+  g_clear_pointer (&bundle->layout, cleave_bundle_layout_free);
+  bundle->layout = layout;
+  g_clear_pointer (&bundle->plan, cleave_bundle_plan_free);
+  bundle->plan = g_ptr_array_index (plans, index);
+  g_ptr_array_index (plans, index) = NULL;
+}
+
+/* Selects the plan with the fewest MACs whose layout needs at most `max_memory` bytes. Without a
+ * limit, selects the plan with the smallest layout. Returns the bytes of the smallest layout. */
+static gint64
+try_plans (CleaveBundle *bundle, GPtrArray *plans, gint64 max_memory)
+{
+  const CleaveBundleMemories one = { 0 };
+  gint64 least = G_MAXINT64;
+
+  for (guint i = 0; i < plans->len; i++)
+    {
+      CleaveBundleLayout *layout = cleave_bundle_layout_new (
+          bundle->model, g_ptr_array_index (plans, i), &one, bundle->align);
+      gboolean is_met = max_memory > 0 && layout->n_bytes <= max_memory;
+
+      if (layout->n_bytes < least)
+        {
+          least = layout->n_bytes;
+          take_plan (bundle, plans, i, layout);
+        }
+      else
+        cleave_bundle_layout_free (layout);
+      if (is_met)
+        break;
+    }
+  return least;
+}
+
+/* Selects the plan with the fewest MACs whose buffers fit into the memories of the device. Returns
+ * FALSE if no plan fits. */
+static gboolean
+try_memories (CleaveBundle *bundle, GPtrArray *plans)
+{
+  const CleaveBundleMemories memories = { bundle->n_memories, bundle->memory_sizes };
+  gint64 n_bytes = cleave_bundle_memory_begin (&memories, memories.n);
+
+  for (guint i = 0; i < plans->len; i++)
+    {
+      const CleaveBundlePlan *plan = g_ptr_array_index (plans, i);
+      CleaveBundleLayout *layout =
+          plan->peak_bytes > n_bytes
+              ? NULL
+              : cleave_bundle_layout_new (bundle->model, plan, &memories, bundle->align);
+
+      if (layout == NULL)
+        continue;
+      take_plan (bundle, plans, i, layout);
+      bundle->stats.least_bytes = layout->n_bytes;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+static gboolean
+choose_plan (CleaveBundle *bundle, gint64 max_memory, double max_added_macs, GError **error)
+{
+  gint64 macs = count_macs (bundle->model);
+  g_autoptr (GPtrArray) plans =
+      cleave_bundle_plan_all (bundle->model, bundle->align, find_max_macs (macs, max_added_macs));
+  gboolean is_met;
+
+  g_ptr_array_set_free_func (plans, NULL);
+  if (bundle->n_memories > 0)
+    {
+      is_met = try_memories (bundle, plans);
+      if (!is_met)
+        bundle->stats.least_bytes =
+            cleave_bundle_count_bytes (bundle, g_ptr_array_index (plans, plans->len - 1));
+    }
+  else
+    {
+      bundle->stats.least_bytes = try_plans (bundle, plans, max_memory);
+      is_met = max_memory == 0 || bundle->stats.least_bytes <= max_memory;
+    }
+  for (guint i = 0; i < plans->len; i++)
+    g_clear_pointer (&g_ptr_array_index (plans, i), cleave_bundle_plan_free);
+  if (is_met)
+    return TRUE;
+  if (bundle->n_memories > 0)
+    return cleave_fail (error, CLEAVE_ERROR_LIMIT,
+                        "no plan fits into the memories; in one memory, the smallest arena found "
+                        "has %" G_GINT64_FORMAT
+                        " bytes; allow more MACs, or keep inputs and outputs apart",
+                        bundle->stats.least_bytes);
+  return cleave_fail (error, CLEAVE_ERROR_LIMIT,
+                      "the limit of %" G_GINT64_FORMAT
+                      " bytes is below the smallest arena found, which has %" G_GINT64_FORMAT
+                      " bytes; allow more MACs, or keep inputs and outputs apart",
+                      max_memory, bundle->stats.least_bytes);
+}
+
+/* The functions below lower the graph, and choose the calls of CMSIS-NN. */
+
+void
+cleave_bundle_clear_plan (CleaveBundle *bundle)
+{
+  g_clear_pointer (&bundle->layout, cleave_bundle_layout_free);
+  g_clear_pointer (&bundle->plan, cleave_bundle_plan_free);
+  g_clear_pointer (&bundle->model, cleave_bundle_model_free);
+}
+
+/* Lowers the graph, and selects the plan that meets the limits. In the model, the calls of CMSIS-NN
+ * have at most `max_call_bytes`. */
+static gboolean
+plan (CleaveBundle *bundle,
+      const CleaveGraph *graph,
+      const CleaveBundleOptions *o,
+      gint64 max_call_bytes,
+      GError **error)
+{
+  bundle->model = cleave_bundle_model_new ((CleaveGraph *) graph, o, max_call_bytes, error);
+  return bundle->model != NULL && check_extents (bundle->model, error) &&
+         choose_plan (bundle, o->max_memory, o->max_added_macs, error);
+}
+
+/* Plans the bundle again, with the calls of CMSIS-NN that have at most `max_call_bytes`. Keeps the
+ * new plan if it meets the limits. */
+static gboolean
+try_calls (CleaveBundle *bundle,
+           const CleaveGraph *graph,
+           const CleaveBundleOptions *o,
+           gint64 max_call_bytes)
+{
+  CleaveBundle trial = *bundle;
+
+  trial.model = NULL;
+  trial.plan = NULL;
+  trial.layout = NULL;
+  if (!plan (&trial, graph, o, max_call_bytes, NULL))
+    {
+      cleave_bundle_clear_plan (&trial);
+      return FALSE;
+    }
+  cleave_bundle_clear_plan (bundle);
+  bundle->model = trial.model;
+  bundle->plan = trial.plan;
+  bundle->layout = trial.layout;
+  return TRUE;
+}
+
+static int
+compare_bytes (gconstpointer a, gconstpointer b)
+{
+  gint64 x = *(const gint64 *) a, y = *(const gint64 *) b;
+
+  return x < y ? -1 : x > y;
+}
+
+/* Replaces layers by calls of CMSIS-NN, the calls with the fewest bytes first, as long as the arena
+ * meets the limit. Without a limit of the caller, the limit is the arena of the plan without calls.
+ * A call needs its whole operands in memory, so each call may make the arena larger. */
+static void
+add_calls (CleaveBundle *bundle, const CleaveGraph *graph, const CleaveBundleOptions *options)
+{
+  CleaveBundleOptions o = *options;
+  g_autoptr (GArray) bytes = g_array_new (FALSE, FALSE, sizeof (gint64));
+  guint most = 0, end; /* numbers of calls that meet the limit, and that do not */
+
+  for (guint i = 0; i < bundle->model->steps->len; i++)
+    if (cleave_bundle_step (bundle->model, i)->layer->call_bytes > 0)
+      g_array_append_val (bytes, cleave_bundle_step (bundle->model, i)->layer->call_bytes);
+  g_array_sort (bytes, compare_bytes);
+  if (o.max_memory == 0 && o.n_memories == 0)
+    o.max_memory = bundle->layout->n_bytes;
+  for (end = bytes->len + 1; end - most > 1;)
+    {
+      guint n = end == bytes->len + 1 ? bytes->len : most + (end - most) / 2;
+
+      if (try_calls (bundle, graph, &o, g_array_index (bytes, gint64, n - 1)))
+        most = n;
+      else
+        end = n;
+    }
+}
+
+gboolean
+cleave_bundle_choose_plan (CleaveBundle *bundle,
+                           const CleaveGraph *graph,
+                           const CleaveBundleOptions *options,
+                           GError **error)
+{
+  gboolean calls_cmsis = options->kernels == CLEAVE_BUNDLE_KERNELS_CMSIS_NN;
+
+  if (!plan (bundle, graph, options, calls_cmsis ? 0 : -1, error))
+    return FALSE;
+  if (calls_cmsis)
+    add_calls (bundle, graph, options);
+  return TRUE;
+}
