@@ -30,7 +30,7 @@ typedef struct
 typedef struct
 {
   gint64 steps, columns;
-  guint x, h, c; /* indices of the node's operands with the sequence, h and c */
+  guint x, h, c; /* indices of operands of the node: sequence, initial h, initial c */
   gsize h_bytes, c_bytes;
   gsize state_bytes;       /* bytes of the state that the layer keeps between time steps */
   gboolean is_batch_first; /* dimension 0 of x is the batch, and dimension 1 the steps */
@@ -51,8 +51,8 @@ struct _CleaveBundleLayer
   gint64 call_bytes;
   gint64 context_bytes;            /* bytes of the context buffer of a call of CMSIS-NN */
   CleaveBundleRecurrent recurrent; /* data of a recurrent layer; `steps` is 0: not recurrent */
-  guint in_place;     /* bit i is set if the result may overwrite operand i of those computed at run
-                         time */
+  guint in_place;     /* bit i is set if the kernel may write the result over variable operand
+                         i (op.h) */
   guint slot;         /* index of the first variable operand among the node's operands */
   guint zero_operand; /* 1 plus the index, among the node's operands, of the operand whose zero
                        * point is `zero`; 0: none */

@@ -16,8 +16,8 @@ is_same_image (const CleaveBundleImage *a, const CleaveBundleImage *b)
          a->channels == b->channels;
 }
 
-/* Makes the result of a node a view of its operand. If result and operand have the same image, they
- * share one value. */
+/* Makes the result of a node a view of its operand. If both have equal numbers of images, rows,
+ * columns and channels, the result gets no value of its own: it shares the operand's value. */
 static void
 add_view (CleaveBundleBuilder *b, const CleaveNode *node)
 {
@@ -48,7 +48,8 @@ fold (CleaveBundleImage image, const CleaveBundleLayer *layer)
   return image;
 }
 
-/* Replaces the first `n` operands of a step by views that have the images that its kernel gets. */
+/* If the layer of a step is folded or flat, replaces the first `n` operands of the step by views
+ * with the images that the kernel gets. The step then requires these operands as a whole. */
 static void
 fold_operands (CleaveBundleBuilder *b, CleaveBundleStep *step, guint n)
 {
