@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bits.py [--compiler=gcc,clang] [--places=arena,apart,rows] [--boards=M0,M4…] [--max-added-macs=50] CLEAVE MODEL…:
 # writes bundles of models and runs them. There are five budgets for a model, from the smallest arena to the arena of
-# the unsplit network. A model has a bundle for each budget and each of --places, the place of its input. The smallest
-# arenas need --max-added-macs, since the bundles compute some columns twice. Compiles the bundles without warnings and
+# the unsplit network. A model has a bundle for each of --places, the place of its input, and for each different plan of
+# the five budgets: a larger budget often has the same plan, since no plan has fewer MACs. The smallest arenas need
+# --max-added-macs, since the bundles compute some columns twice. Compiles the bundles without warnings and
 # with the address and undefined behavior sanitizers, and runs their test programs. A test program compares the bits
 # with the bits of `cleave run`. Compiles only one of several files with the same text. With --boards, also runs the
 # bundle with the smallest arena on emulated boards (emulate.py). Prints a line for each model, and fails if one bundle
@@ -91,7 +92,11 @@ def check_model(cleave, model, arguments, objects):
             print(f'{name:44} skipped: {figures}')
             return True
         least, whole = figures['arena_bytes'], max(figures['arena_bytes'], figures['unsplit_arena_bytes'])
+        plans = {}  # the largest budget of each plan
         for budget in sorted({least + (whole - least) * i // (BUDGETS - 1) for i in range(BUDGETS)}):
+            figures = plan(cleave, model, '--input', place, '--max-memory', str(budget), *more)
+            plans[figures['arena_bytes'], figures['macs'], figures['loops']] = budget
+        for budget in plans.values():
             options = ['--input', place, '--max-memory', str(budget), *more]
             for compiler in arguments.compiler.split(','):
                 with tempfile.TemporaryDirectory() as folder:
