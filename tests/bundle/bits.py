@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bits.py [--compiler=gcc,clang] [--places=arena,apart,rows] [--boards=M0,M4…] [--max-added-macs=50] CLEAVE MODEL…:
 # writes bundles of models and runs them. There are five budgets for a model, from the smallest arena to the arena of
-# the unsplit network. A model has a bundle for each of --places, the place of its input, and for each different plan of
-# the five budgets: a larger budget often has the same plan, since no plan has fewer MACs. The smallest arenas need
+# the unsplit network. A model has a bundle for each different plan of the five budgets, and for each of --places, the
+# place of its input. A larger budget often has the same plan, since no plan has fewer MACs. The smallest arenas need
 # --max-added-macs, since the bundles compute some columns twice. Compiles the bundles without warnings and
 # with the address and undefined behavior sanitizers, and runs their test programs. A test program compares the bits
 # with the bits of `cleave run`. Compiles only one of several files with the same text. With --boards, also runs the
