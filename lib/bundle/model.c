@@ -48,8 +48,7 @@ fold (CleaveBundleImage image, const CleaveBundleLayer *layer)
   return image;
 }
 
-/* If the layer of a step is folded or flat, replaces the first `n` operands of the step by views
- * with the images that the kernel gets. The step then requires these operands as a whole. */
+/* Replaces the first `n` operands of a step by views, if the layer folds or flattens images. */
 static void
 fold_operands (CleaveBundleBuilder *b, CleaveBundleStep *step, guint n)
 {
