@@ -1,5 +1,6 @@
-# !/usr/bin/env python3 emulate.py compiles bundles for small processors with Debian's cross compilers, and runs their
-# test programs on emulated boards. Usage: emulate.py [--board=M0,M4 …] [--flags="-O2"] [--table] FOLDER…
+#!/usr/bin/env python3
+# emulate.py compiles bundles for small processors with Debian's cross compilers, and runs their test programs on
+# emulated boards. Usage: emulate.py [--board=M0,M4 …] [--flags="-O2"] [--table] FOLDER…
 #
 # Prints a line for each bundle and board: the bytes of code and tables, the bytes of stack, and the instructions of a
 # run. Only boards with a CMSDK timer have the number of instructions. The number is exact and repeatable, since QEMU

@@ -259,12 +259,15 @@ def check_sizes():
 
 
 def check_heads():
-    """Checks that a source begins with a comment about the whole file, between empty lines. Files of lib/bundle/kernels
-    are exempt: each file has one function, and bundles contain its text."""
+    """Checks that a source begins with a comment about the whole file, between empty lines, and a script with its
+    interpreter. Files of lib/bundle/kernels are exempt: each file has one function, and bundles contain its text."""
     for path in find_files(['lib', 'passes', 'tools', 'tests'], '.c'):
         if not path.startswith('lib/bundle/kernels/') and \
                 not re.match(r'/\* SPDX[^\n]*\*/\n\n/\*(?!\*)(?:(?!\*/).)*\*/\n\n', read(path), re.S):
             complaints.append(f'{path} does not begin with a comment that says what the file does, set off by empty lines')
+    for path in find_files(['tests', 'tools', 'python', '.ci'], ''):
+        if os.access(path, os.X_OK) and not open(path, 'rb').read(2) == b'#!':
+            complaints.append(f'{path} is executable and does not begin with #!')
 
 
 def check_types():
