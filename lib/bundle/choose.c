@@ -5,10 +5,8 @@
 
 #include "bundle.h"
 
-#define MAX_EXTENT 32767
-
 /* Fails if a value is empty, has over 2 GiB, or has more rows, columns or images than
- * MAX_EXTENT. */
+ * CLEAVE_BUNDLE_MAX_EXTENT. */
 static gboolean
 check_extents (const CleaveBundleModel *model, GError **error)
 {
@@ -17,12 +15,14 @@ check_extents (const CleaveBundleModel *model, GError **error)
       const CleaveBundleValue *value = cleave_bundle_value (model, i);
       g_autofree char *name = cleave_result_dup_name (value->result);
 
-      if (value->image.rows > MAX_EXTENT || value->image.columns > MAX_EXTENT ||
-          value->image.images > MAX_EXTENT)
+      if (value->image.rows > CLEAVE_BUNDLE_MAX_EXTENT ||
+          value->image.columns > CLEAVE_BUNDLE_MAX_EXTENT ||
+          value->image.images > CLEAVE_BUNDLE_MAX_EXTENT)
         return cleave_fail (error, CLEAVE_ERROR_MODEL,
                             "value '%s' has %" G_GINT64_FORMAT " rows and %" G_GINT64_FORMAT
                             " columns; a bundle can have at most %d",
-                            name, value->image.rows, value->image.columns, MAX_EXTENT);
+                            name, value->image.rows, value->image.columns,
+                            CLEAVE_BUNDLE_MAX_EXTENT);
       if (cleave_bundle_value_bytes (value) > G_MAXINT32)
         return cleave_fail (error, CLEAVE_ERROR_MODEL, "value '%s' has over 2 GiB", name);
       if (cleave_bundle_value_bytes (value) == 0)

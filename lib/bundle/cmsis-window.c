@@ -112,7 +112,6 @@ print_pool (const CleaveBundleCmsisCall *call,
 gboolean
 cleave_bundle_cmsis_check_max_pool (CleaveBundleCmsisCall *call, CleaveBundleLayer *layer)
 {
-  (void) layer;
   return check_pool (call, call->node->attrs);
 }
 
@@ -121,7 +120,6 @@ cleave_bundle_cmsis_print_max_pool (const CleaveBundleCmsisCall *call,
                                     CleaveBundleLayer *layer,
                                     GString *fields)
 {
-  (void) layer;
   print_pool (call, call->node->attrs, G_MININT8, G_MAXINT8, fields);
 }
 
@@ -130,7 +128,6 @@ cleave_bundle_cmsis_check_average_pool (CleaveBundleCmsisCall *call, CleaveBundl
 {
   const CleaveTflitePoolAttrs *a = call->node->attrs;
 
-  (void) layer;
   call->context_bytes = 4 * call->x.channels;
   return check_pool (call, &a->pool);
 }
@@ -142,6 +139,5 @@ cleave_bundle_cmsis_print_average_pool (const CleaveBundleCmsisCall *call,
 {
   const CleaveTflitePoolAttrs *a = call->node->attrs;
 
-  (void) layer;
   print_pool (call, &a->pool, a->min, a->max, fields);
 }

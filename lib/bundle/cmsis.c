@@ -12,9 +12,6 @@
 
 #include "cmsis-parts.h"
 
-/* A flat image has all pixels in one row, whose length must fit the tables of a bundle. */
-#define MAX_PIXELS 32767
-
 typedef struct
 {
   const char *op;
@@ -70,7 +67,6 @@ print_binary (const CleaveBundleCmsisCall *call, CleaveBundleLayer *layer, GStri
 {
   const CleaveTfliteBinaryAttrs *a = call->node->attrs;
 
-  (void) layer;
   g_string_append_printf (fields,
                           ".x_offsets = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
                           " }, .y_offset = %" G_GINT64_FORMAT ", .multiplier = %" G_GINT64_FORMAT
@@ -131,6 +127,13 @@ clear (CleaveBundleCmsisCall *call)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveBundleCmsisCall, clear)
 
+/* Returns whether an image can be one row of all its pixels. */
+static gboolean
+can_be_row (const CleaveBundleImage *image)
+{
+  return image->rows * image->columns <= CLEAVE_BUNDLE_MAX_EXTENT;
+}
+
 /* Describes a layer by a row of the table. */
 static gboolean
 describe (const Function *function,
@@ -143,8 +146,7 @@ describe (const Function *function,
                                           .y = cleave_bundle_image (&node->results[0]) };
   g_autoptr (GString) fields = g_string_new (NULL);
 
-  if (!function->check (&call, layer) || call.x.rows * call.x.columns > MAX_PIXELS ||
-      call.y.rows * call.y.columns > MAX_PIXELS)
+  if (!can_be_row (&call.x) || !can_be_row (&call.y) || !function->check (&call, layer))
     return FALSE;
   layer->call_bytes = count_bytes (&call);
   if (layer->call_bytes > max_bytes)

@@ -90,6 +90,9 @@ typedef struct
   gsize pixel_bytes;
 } CleaveBundleImage;
 
+/* The largest number of rows, columns or images: the tables of a bundle have fields of 16 bits. */
+#define CLEAVE_BUNDLE_MAX_EXTENT 32767
+
 /* Returns whether values with `rank` dimensions have their channels in dimension 1: a node of the
  * graph reads a value of this rank as images with channels first. */
 gboolean cleave_bundle_has_channels_first (const CleaveGraph *graph, guint rank);

@@ -193,19 +193,22 @@ has_call (const char *text, const char *function)
 static void
 append_cmsis (const char *kernels, GString *out)
 {
-  static const char *const functions[] = {
-    "arm_avgpool_s8",         "arm_convolve_wrapper_s8", "arm_depthwise_conv_wrapper_s8",
-    "arm_elementwise_add_s8", "arm_elementwise_mul_s8",  "arm_fully_connected_s8",
-    "arm_max_pool_s8",        "arm_vector_sum_s8"
-  };
-  g_autoptr (GString) names = g_string_new (NULL);
+  g_autoptr (GRegex) call = g_regex_new ("\\barm_\\w+(?= \\()", 0, 0, NULL);
+  g_autoptr (GMatchInfo) match = NULL;
+  g_autoptr (GHashTable) names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GString) list = g_string_new (NULL);
 
-  for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
-    if (has_call (kernels, functions[i]))
-      g_string_append_printf (names, "%s%s", names->len == 0 ? "" : ", ", functions[i]);
-  if (names->len > 0)
+  g_regex_match (call, kernels, 0, &match);
+  for (; g_match_info_matches (match); g_match_info_next (match, NULL))
+    {
+      char *name = g_match_info_fetch (match, 0);
+
+      if (g_hash_table_add (names, name))
+        g_string_append_printf (list, "%s%s", list->len == 0 ? "" : ", ", name);
+    }
+  if (list->len > 0)
     g_string_append_printf (out, "/* The objects also call functions of CMSIS-NN: %s. */\n\n",
-                            names->str);
+                            list->str);
 }
 
 void

@@ -357,7 +357,7 @@ try_case (const Case *c)
   return judge (c, status);
 }
 
-/* Returns whether the test has a case. Without the module that draws pictures,
+/* Returns whether the test runs a case. Without the module that draws pictures,
  * cleave_dot_layout_new() fails, so there is no layout for the other functions. */
 static gboolean
 is_tried (const Case *c)
