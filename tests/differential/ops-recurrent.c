@@ -81,6 +81,6 @@ const TrialOp trial_recurrent[] = {
 };
 
 const TrialOp *const trial_tables[] = {
-  trial_elementwise, trial_windows,   trial_products, trial_reductions, trial_moves,
-  trial_indices,     trial_quantized, trial_signal,   trial_recurrent,  NULL,
+  trial_elementwise, trial_windows, trial_samples,   trial_products, trial_reductions, trial_moves,
+  trial_shapes,      trial_indices, trial_quantized, trial_signal,   trial_recurrent,  NULL,
 };

@@ -6,8 +6,9 @@
 
 #include "trial.h"
 
-extern const TrialOp trial_elementwise[], trial_windows[], trial_products[], trial_reductions[],
-    trial_moves[], trial_indices[], trial_quantized[], trial_signal[], trial_recurrent[];
+extern const TrialOp trial_elementwise[], trial_windows[], trial_samples[], trial_products[],
+    trial_reductions[], trial_moves[], trial_shapes[], trial_indices[], trial_quantized[],
+    trial_signal[], trial_recurrent[];
 
 /* If the last result is float32, adds nodes that quantize and dequantize the last result. */
 void trial_requantize (Trial *trial);
