@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* All unary, binary and variadic element-wise ops: a record and a reference kernel for each line of
- * elementwise.def. Operands are broadcast as in ONNX. All dimensions can be split.
- *
- * Over 400 lines: one table generates the records of all element-wise ops. */
+ * elementwise.def. Operands are broadcast as in ONNX. All dimensions can be split. */
 
 #include "build.h"
 #include "elementwise-math.h"
-#include "lines.h"
-
-/* Computes n elements of the result. Each op has one function of this type for each wide type
- * (CleaveWide) in which the op is computed. */
-typedef void (*Loop) (
-    gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gconstpointer attrs);
+#include "elementwise-reference.h"
+#include "elementwise-types.h"
 
 #define UNSIGNED_SET                                                                               \
   (CLEAVE_ELEMENT_BIT (CLEAVE_UINT8) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT16) |                        \
@@ -25,92 +19,6 @@ typedef void (*Loop) (
 #define BOOL_SET CLEAVE_ELEMENT_BIT (CLEAVE_BOOL)
 #define NUMBER_SET (SIGNED_SET | UNSIGNED_SET)
 #define ANY_SET (NUMBER_SET | BOOL_SET)
-
-/* The functions below infer element types and shapes. */
-
-/* Broadcasts `shape` with the shape of operand `k`. */
-static gboolean
-broadcast (const CleaveCall *call, guint k, CleaveShape *shape, GError **error)
-{
-  const CleaveShape *operand = &call->operands[k].shape;
-  g_autofree char *here = NULL;
-  g_autofree char *there = NULL;
-
-  if (cleave_shape_broadcast (shape, operand, shape))
-    return TRUE;
-  here = cleave_shape_to_string (shape);
-  there = cleave_shape_to_string (operand);
-  return cleave_fail (error, CLEAVE_ERROR_SHAPE, "%s with %s does not broadcast to %s",
-                      cleave_op_operand_name (call->op, k), there, here);
-}
-
-static gboolean
-infer_elements (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
-{
-  if (!cleave_call_check_element (call, 0, elements, error))
-    return FALSE;
-  results[0] = call->operands[0];
-  for (guint k = 1; k < call->n_operands; k++)
-    if (!cleave_call_check_same_element (call, 0, k, error) ||
-        !broadcast (call, k, &results[0].shape, error))
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
-infer_compare (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
-{
-  CleaveTensorType type;
-
-  if (!infer_elements (call, elements, &type, error))
-    return FALSE;
-  results[0] = (CleaveTensorType){ CLEAVE_BOOL, type.shape };
-  return TRUE;
-}
-
-static gboolean
-infer_slope (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
-{
-  const CleaveShape *x = &call->operands[0].shape;
-  CleaveTensorType type;
-  g_autofree char *shape = NULL;
-
-  if (!infer_elements (call, elements, &type, error))
-    return FALSE;
-  shape = cleave_shape_to_string (x);
-  if (!cleave_shape_equal (&type.shape, x))
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "slope does not broadcast to X, which is %s",
-                        shape);
-  results[0] = type;
-  return TRUE;
-}
-
-/* Infers the type of a Pow: the result has the element type of the base. The exponent may have
- * another element type. */
-static gboolean
-infer_power (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
-{
-  if (!cleave_call_check_element (call, 0, elements, error) ||
-      !cleave_call_check_element (call, 1, elements, error))
-    return FALSE;
-  results[0] = call->operands[0];
-  return broadcast (call, 1, &results[0].shape, error);
-}
-
-/* Infers the type of a Mod. Fails for floats unless fmod is 1, as ONNX requires: the remainder
- * has the sign of the dividend. */
-static gboolean
-infer_remainder (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
-{
-  const CleaveModAttrs *a = call->attrs;
-
-  if (!infer_elements (call, elements, results, error))
-    return FALSE;
-  if (cleave_element_is_float (results[0].element) && !a->fmod)
-    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "fmod must be 1 for %s",
-                        cleave_element_get_name (results[0].element));
-  return TRUE;
-}
 
 static void
 maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
@@ -136,122 +44,6 @@ kernel (const CleaveCall *call)
   if (!cleave_element_is_float (element))
     return CLEAVE_KERNEL_CHOOSE;
   return element == CLEAVE_FLOAT64 ? CLEAVE_KERNEL_REFERENCE : CLEAVE_KERNEL_ELEMENTWISE;
-}
-
-/* The functions below are the reference kernels of element-wise ops. */
-
-/* Returns the wide type in which a call is computed: the wide type of its operands, or double if
- * the operands have different wide types. */
-static CleaveWide
-wide_of (const CleaveCall *call)
-{
-  CleaveWide wide = cleave_wide_of (call->operands[0].element);
-
-  for (guint k = 1; k < call->n_operands; k++)
-    if (cleave_wide_of (call->operands[k].element) != wide)
-      return CLEAVE_WIDE_F64;
-  return wide;
-}
-
-/* Computes an op with one or two operands line by line: up to CLEAVE_LINE elements along one
- * dimension at a time. */
-static void
-compute_lines (const CleaveCall *call,
-               const CleaveView *operands,
-               const CleaveView *y,
-               const Loop *loops)
-{
-  const CleaveView *views[] = { y, &operands[0], &operands[call->n_operands - 1] };
-  CleaveWide wide = wide_of (call);
-  CleaveLineBuffer buffers[3];
-  gconstpointer x[3];
-  CleaveLines lines;
-
-  for (gboolean more = cleave_lines_init_views (&lines, views, 3); more;
-       more = cleave_lines_next (&lines))
-    for (gint64 at = 0; at < lines.length; at += CLEAVE_LINE)
-      {
-        gint64 n = MIN (lines.length - at, CLEAVE_LINE);
-        gint64 to = lines.offset[0] + at * lines.step[0];
-        gpointer out = cleave_line_begin (y, to, lines.step[0], wide, &buffers[0]);
-
-        if (y->type.element != operands[0].type.element)
-          out = &buffers[0];
-        for (guint k = 1; k <= call->n_operands; k++)
-          x[k] = cleave_line_read (views[k], lines.offset[k] + at * lines.step[k], lines.step[k], n,
-                                   wide, &buffers[k]);
-        loops[wide](x[1], x[call->n_operands], out, n, call->attrs);
-        cleave_line_write (y, to, lines.step[0], n, wide, out);
-      }
-}
-
-/* Returns the offset in `view` of the element that is broadcast to `index` of the result. Sets
- * `step` to the stride along the last dimension. */
-static gint64
-broadcast_offset (const CleaveView *view, guint rank, const gint64 *index, gint64 *step)
-{
-  gint64 stride[CLEAVE_MAX_RANK] = { 0 };
-
-  cleave_view_broadcast_strides (view, rank, stride);
-  *step = rank == 0 ? 0 : stride[rank - 1];
-  return cleave_index_offset (rank, index, stride);
-}
-
-/* Computes n elements of the result of an op with many operands, from `index` on: combines the
- * elements of all operands, one operand after the other. */
-static void
-fold_line (const CleaveCall *call,
-           const CleaveView *operands,
-           const CleaveView *y,
-           const gint64 *index,
-           gint64 n,
-           Loop loop)
-{
-  guint rank = y->type.shape.rank;
-  CleaveWide wide = cleave_wide_of (y->type.element);
-  CleaveLineBuffer first, next, folded;
-  gconstpointer so_far;
-  gint64 step, offset = broadcast_offset (&operands[0], rank, index, &step);
-
-  so_far = cleave_line_read (&operands[0], offset, step, n, wide, &first);
-  for (guint k = 1; k < call->n_operands; k++)
-    {
-      CleaveFold fold = { .index = k, .n_operands = call->n_operands };
-      gconstpointer b;
-
-      offset = broadcast_offset (&operands[k], rank, index, &step);
-      b = cleave_line_read (&operands[k], offset, step, n, wide, &next);
-      loop (so_far, b, &folded, n, &fold);
-      so_far = &folded;
-    }
-  offset = broadcast_offset (y, rank, index, &step);
-  cleave_line_write (y, offset, step, n, wide, so_far);
-}
-
-static void
-compute_fold (const CleaveCall *call,
-              const CleaveView *operands,
-              const CleaveView *y,
-              const Loop *loops)
-{
-  CleaveShape starts = y->type.shape; /* the shape of y with extent 1 in the last dimension: one
-                                       * index for each line */
-  guint rank = starts.rank;
-  gint64 length = rank == 0 ? 1 : starts.dim[rank - 1];
-  gint64 index[CLEAVE_MAX_RANK] = { 0 };
-
-  if (rank > 0)
-    starts.dim[rank - 1] = MIN (length, 1);
-  CLEAVE_EACH_INDEX (index, &starts)
-    for (gint64 at = 0; at < length; at += CLEAVE_LINE)
-      {
-        gint64 here[CLEAVE_MAX_RANK];
-
-        for (guint d = 0; d < rank; d++)
-          here[d] = d + 1 < rank ? index[d] : at;
-        fold_line (call, operands, y, here, MIN (length - at, CLEAVE_LINE),
-                   loops[cleave_wide_of (y->type.element)]);
-      }
 }
 
 /* The tables below describe the attributes of element-wise ops. */
@@ -322,26 +114,26 @@ static const CleaveAttr bit_shift_attrs[] = {
 #define LOOPS_FLOAT(kind, word, P, formula)                                                        \
   LOOP_##kind (word##_f32, float, P, formula)                                                      \
   LOOP_##kind (word##_f64, double, P, formula)                                                     \
-  static const Loop word##_loops[CLEAVE_N_WIDES] = { word##_f32, word##_f64 };
+  static const CleaveElementwiseLoop word##_loops[CLEAVE_N_WIDES] = { word##_f32, word##_f64 };
 #define LOOPS_SIGNED(kind, word, P, formula)                                                       \
   LOOP_##kind (word##_f32, float, P, formula)                                                      \
   LOOP_##kind (word##_f64, double, P, formula)                                                     \
   LOOP_##kind (word##_i64, gint64, P, formula)                                                     \
-  static const Loop word##_loops[CLEAVE_N_WIDES] = { word##_f32, word##_f64, word##_i64 };
+  static const CleaveElementwiseLoop word##_loops[CLEAVE_N_WIDES] = { word##_f32, word##_f64, word##_i64 };
 #define LOOPS_NUMBER(kind, word, P, formula)                                                       \
   LOOP_##kind (word##_f32, float, P, formula)                                                      \
   LOOP_##kind (word##_f64, double, P, formula)                                                     \
   LOOP_##kind (word##_i64, gint64, P, formula)                                                     \
   LOOP_##kind (word##_u64, guint64, P, formula)                                                    \
-  static const Loop word##_loops[CLEAVE_N_WIDES] = { word##_f32, word##_f64, word##_i64, word##_u64 };
+  static const CleaveElementwiseLoop word##_loops[CLEAVE_N_WIDES] = { word##_f32, word##_f64, word##_i64, word##_u64 };
 #define LOOPS_ANY LOOPS_NUMBER
 #define LOOPS_UNSIGNED(kind, word, P, formula)                                                     \
   LOOP_##kind (word##_u64, guint64, P, formula)                                                    \
-  static const Loop word##_loops[CLEAVE_N_WIDES] = { [CLEAVE_WIDE_U64] = word##_u64 };
+  static const CleaveElementwiseLoop word##_loops[CLEAVE_N_WIDES] = { [CLEAVE_WIDE_U64] = word##_u64 };
 #define LOOPS_WHOLE(kind, word, P, formula)                                                        \
   LOOP_##kind (word##_i64, gint64, P, formula)                                                     \
   LOOP_##kind (word##_u64, guint64, P, formula)                                                    \
-  static const Loop word##_loops[CLEAVE_N_WIDES] = { [CLEAVE_WIDE_I64] = word##_i64, [CLEAVE_WIDE_U64] = word##_u64 };
+  static const CleaveElementwiseLoop word##_loops[CLEAVE_N_WIDES] = { [CLEAVE_WIDE_I64] = word##_i64, [CLEAVE_WIDE_U64] = word##_u64 };
 #define LOOPS_BOOL LOOPS_UNSIGNED
 
 #define X(kind, word, name, elements, flag, P, table, formula)                                     \
@@ -355,23 +147,23 @@ static const CleaveAttr bit_shift_attrs[] = {
     COMPUTE_##kind (call, operands, &results[0], word##_loops);                                    \
   }
 
-#define INFER_UNARY infer_elements
-#define INFER_BINARY infer_elements
-#define INFER_FOLD infer_elements
-#define INFER_COMPARE infer_compare
-#define INFER_TEST infer_compare
-#define INFER_SLOPE infer_slope
-#define INFER_POWER infer_power
-#define INFER_REMAINDER infer_remainder
+#define INFER_UNARY cleave_elementwise_infer
+#define INFER_BINARY cleave_elementwise_infer
+#define INFER_FOLD cleave_elementwise_infer
+#define INFER_COMPARE cleave_elementwise_infer_compare
+#define INFER_TEST cleave_elementwise_infer_compare
+#define INFER_SLOPE cleave_elementwise_infer_slope
+#define INFER_POWER cleave_elementwise_infer_power
+#define INFER_REMAINDER cleave_elementwise_infer_remainder
 
-#define COMPUTE_UNARY compute_lines
-#define COMPUTE_TEST compute_lines
-#define COMPUTE_BINARY compute_lines
-#define COMPUTE_SLOPE compute_lines
-#define COMPUTE_COMPARE compute_lines
-#define COMPUTE_POWER compute_lines
-#define COMPUTE_REMAINDER compute_lines
-#define COMPUTE_FOLD compute_fold
+#define COMPUTE_UNARY cleave_elementwise_compute_lines
+#define COMPUTE_TEST cleave_elementwise_compute_lines
+#define COMPUTE_BINARY cleave_elementwise_compute_lines
+#define COMPUTE_SLOPE cleave_elementwise_compute_lines
+#define COMPUTE_COMPARE cleave_elementwise_compute_lines
+#define COMPUTE_POWER cleave_elementwise_compute_lines
+#define COMPUTE_REMAINDER cleave_elementwise_compute_lines
+#define COMPUTE_FOLD cleave_elementwise_compute_fold
 #include "elementwise.def"
 #undef X
 
