@@ -5,8 +5,7 @@
 #include "random-ops.h"
 
 const CleaveRandomOp *const cleave_random_op_lists[] = {
-  cleave_random_ops_conv,      cleave_random_ops_elementwise,
-  cleave_random_ops_index,     cleave_random_ops_move,
-  cleave_random_ops_quantized, cleave_random_ops_signal,
-  cleave_random_ops_tflite,    NULL,
+  cleave_random_ops_conv,   cleave_random_ops_elementwise, cleave_random_ops_axes,
+  cleave_random_ops_index,  cleave_random_ops_move,        cleave_random_ops_quantized,
+  cleave_random_ops_signal, cleave_random_ops_tflite,      NULL,
 };

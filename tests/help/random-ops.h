@@ -17,6 +17,7 @@ typedef struct
 /* All lists of random ops; the last entry is NULL. Each list ends with an entry whose op is NULL.
  */
 extern const CleaveRandomOp *const cleave_random_op_lists[];
+extern const CleaveRandomOp cleave_random_ops_axes[];
 extern const CleaveRandomOp cleave_random_ops_conv[];
 extern const CleaveRandomOp cleave_random_ops_index[];
 extern const CleaveRandomOp cleave_random_ops_move[];

@@ -280,6 +280,9 @@ END_TEST
 START_TEST (chunks_of_elementwise_ops_equal_the_whole) { try_ops (cleave_random_ops_elementwise); }
 END_TEST
 
+START_TEST (chunks_of_ops_along_axes_equal_the_whole) { try_ops (cleave_random_ops_axes); }
+END_TEST
+
 START_TEST (chunks_of_quantized_ops_equal_the_whole) { try_ops (cleave_random_ops_quantized); }
 END_TEST
 
@@ -307,12 +310,12 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "chunks", chunks_of_convolutions_pools_and_products_equal_the_whole,
-                   chunks_of_moved_data_equal_the_whole, chunks_of_indexed_data_equal_the_whole,
-                   chunks_of_signals_and_samples_equal_the_whole,
-                   chunks_of_elementwise_ops_equal_the_whole,
-                   chunks_of_quantized_ops_equal_the_whole, chunks_of_tflite_ops_equal_the_whole,
-                   every_op_has_a_maker, NULL);
+  cleave_add_case (
+      suite, "chunks", chunks_of_convolutions_pools_and_products_equal_the_whole,
+      chunks_of_moved_data_equal_the_whole, chunks_of_indexed_data_equal_the_whole,
+      chunks_of_signals_and_samples_equal_the_whole, chunks_of_elementwise_ops_equal_the_whole,
+      chunks_of_ops_along_axes_equal_the_whole, chunks_of_quantized_ops_equal_the_whole,
+      chunks_of_tflite_ops_equal_the_whole, every_op_has_a_maker, NULL);
 }
 
 CLEAVE_TEST_SUITE ("op-properties", add_tests)

@@ -411,7 +411,10 @@ END_TEST
 START_TEST (signals_and_samples) { try_alone_all (cleave_random_ops_signal, 8); }
 END_TEST
 
-START_TEST (elementwise_ops_and_reductions) { try_alone_all (cleave_random_ops_elementwise, 8); }
+START_TEST (elementwise_ops) { try_alone_all (cleave_random_ops_elementwise, 8); }
+END_TEST
+
+START_TEST (ops_along_axes) { try_alone_all (cleave_random_ops_axes, 8); }
 END_TEST
 
 START_TEST (quantized_ops) { try_alone_all (cleave_random_ops_quantized, 12); }
@@ -432,10 +435,10 @@ END_TEST
 START_TEST (signals_and_samples_in_regions) { try_in_region_all (cleave_random_ops_signal, 8); }
 END_TEST
 
-START_TEST (elementwise_ops_and_reductions_in_regions)
-{
-  try_in_region_all (cleave_random_ops_elementwise, 8);
-}
+START_TEST (elementwise_ops_in_regions) { try_in_region_all (cleave_random_ops_elementwise, 8); }
+END_TEST
+
+START_TEST (ops_along_axes_in_regions) { try_in_region_all (cleave_random_ops_axes, 8); }
 END_TEST
 
 START_TEST (quantized_ops_in_regions) { try_in_region_all (cleave_random_ops_quantized, 12); }
@@ -445,10 +448,11 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "alone", convolutions_pools_and_products, moved_data, indexed_data,
-                   signals_and_samples, elementwise_ops_and_reductions, quantized_ops, NULL);
+                   signals_and_samples, elementwise_ops, ops_along_axes, quantized_ops, NULL);
   cleave_add_case (suite, "region", convolutions_pools_and_products_in_regions,
                    moved_data_in_regions, signals_and_samples_in_regions, indexed_data_in_regions,
-                   elementwise_ops_and_reductions_in_regions, quantized_ops_in_regions, NULL);
+                   elementwise_ops_in_regions, ops_along_axes_in_regions, quantized_ops_in_regions,
+                   NULL);
 }
 
 CLEAVE_TEST_SUITE ("split-ops", add_tests)
