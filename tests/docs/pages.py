@@ -211,7 +211,7 @@ def check_list(root, listed):
     for path in found:
         text = read(path)
         if has_commands(text) != (str(path.relative_to(root)) in listed):
-            wrong.append(f'{path.name}: tests/meson.build must list exactly the pages that have commands')
+            wrong.append(f'{path.name}: tests/docs/meson.build must list exactly the pages that have commands')
         wrong += [f'{path.name}: not in a block of the kind sh: {line}' for line in list_stray_commands(text)]
     return wrong
 
