@@ -4,40 +4,41 @@
 
 #include "recurrent-f32.h"
 
-/* Applies the activation function to gate `gate` of unit j and returns the result. `sum` is the
- * gate's sum, to which a peephole is added if there is one. */
+enum { LSTM_INPUT, LSTM_OUTPUT, LSTM_FORGET, LSTM_CELL };
+
+/* Returns gate `gate` of unit j after its activation function. The three gates with function 0 may
+ * have peepholes. */
 static float
-lstm_f32_gate (const RecurrentStep *s, int32_t gate, int32_t j, float sum)
+lstm_f32_gate (const RecurrentStep *s, int32_t gate, int32_t j)
 {
   const CleaveRecurrentF32 *p = s->p;
+  float sum = recurrent_gate (s, gate, j, s->h);
 
-  if (p->peepholes != NULL)
+  if (p->peepholes != NULL && gate != LSTM_CELL)
     {
       const float product = p->peepholes[gate * p->hidden + j] * s->c[j];
 
       sum = sum + product;
     }
-  return recurrent_activate (p, 0, sum);
+  return recurrent_activate (p, gate == LSTM_CELL, sum);
 }
 
 static void
 lstm_f32_step (const RecurrentStep *s)
 {
-  enum { INPUT, OUTPUT, FORGET, CELL };
   const CleaveRecurrentF32 *p = s->p;
 
   for (int32_t j = 0; j < p->hidden; j++)
     {
-      const float input = lstm_f32_gate (s, INPUT, j, recurrent_gate (s, INPUT, j, s->h));
-      const float added = input * recurrent_activate (p, 1, recurrent_gate (s, CELL, j, s->h));
+      const float input = lstm_f32_gate (s, LSTM_INPUT, j);
+      const float added = input * lstm_f32_gate (s, LSTM_CELL, j);
       float kept = 1 - input;
 
       if (!p->is_coupled)
-        kept = lstm_f32_gate (s, FORGET, j, recurrent_gate (s, FORGET, j, s->h));
+        kept = lstm_f32_gate (s, LSTM_FORGET, j);
       kept = kept * s->c[j];
       s->c[j] = kept + added;
-      s->y[j] = lstm_f32_gate (s, OUTPUT, j, recurrent_gate (s, OUTPUT, j, s->h)) *
-                recurrent_apply (p, 2, s->c[j]);
+      s->y[j] = lstm_f32_gate (s, LSTM_OUTPUT, j) * recurrent_apply (p, 2, s->c[j]);
     }
 }
 
