@@ -73,6 +73,26 @@ add_row_maps (Tables *tables, const CleaveDimMap *maps, guint n)
   return index;
 }
 
+/* Adds the row maps of all steps. Steps with several operands come first: a step with one operand
+ * then often finds its map among theirs. Adds one map if no step has an operand, since a table of
+ * C99 has at least one entry. */
+static void
+add_all_row_maps (Tables *tables, const CleaveBundle *bundle)
+{
+  CleaveDimMap whole = cleave_dim_map_whole (0);
+
+  for (guint n = CLEAVE_BUNDLE_MAX_OPERANDS; n > 0; n--)
+    for (guint s = 0; s < bundle->model->steps->len; s++)
+      {
+        const CleaveBundleStep *step = cleave_bundle_step (bundle->model, s);
+
+        if (step->n_operands == n)
+          add_row_maps (tables, step->rows, n);
+      }
+  if (tables->row_maps->len == 0)
+    add_row_maps (tables, &whole, 1);
+}
+
 static void
 print_layer (
     const CleaveBundle *bundle, const guint *numbers, guint s, Tables *tables, GString *out)
@@ -121,7 +141,6 @@ void
 cleave_bundle_append_layers (const CleaveBundle *bundle, const guint *numbers, GString *out)
 {
   guint n = bundle->model->steps->len;
-  CleaveDimMap whole = cleave_dim_map_whole (0);
   Tables tables;
 
   init_tables (&tables);
@@ -133,7 +152,7 @@ cleave_bundle_append_layers (const CleaveBundle *bundle, const guint *numbers, G
         g_string_append_printf (out, "static const %s params_%u = {\n  %s\n};\n", layer->type, s,
                                 layer->fields);
     }
-  add_row_maps (&tables, &whole, 1);
+  add_all_row_maps (&tables, bundle);
   g_string_append (out, "\n/* params, operands, row_map, kernel */\n"
                         "static const CleaveLayer layers[] = {\n");
   for (guint s = 0; s < n; s++)
@@ -145,18 +164,11 @@ cleave_bundle_append_layers (const CleaveBundle *bundle, const guint *numbers, G
 guint
 cleave_bundle_count_row_maps (const CleaveBundle *bundle)
 {
-  CleaveDimMap whole = cleave_dim_map_whole (0);
   Tables tables;
   guint n;
 
   init_tables (&tables);
-  add_row_maps (&tables, &whole, 1);
-  for (guint s = 0; s < bundle->model->steps->len; s++)
-    {
-      const CleaveBundleStep *step = cleave_bundle_step (bundle->model, s);
-
-      add_row_maps (&tables, step->rows, step->n_operands);
-    }
+  add_all_row_maps (&tables, bundle);
   n = tables.row_maps->len;
   clear_tables (&tables);
   return n;

@@ -15,7 +15,7 @@ typedef struct
 {
   gint64 offset, capacity, width;
   guint memory; /* index of the arena among several memories */
-  gboolean is_ring;
+  gboolean is_ring, is_upward;
 } Memory;
 
 static const CleaveBundleSegment *
@@ -28,7 +28,7 @@ static Memory
 whole_memory (const CleaveBundle *bundle, guint value)
 {
   const CleaveBundleValue *v = cleave_bundle_value (bundle->model, value);
-  Memory memory = { 0, v->image.rows, v->image.columns, 0, FALSE };
+  Memory memory = { .capacity = v->image.rows, .width = v->image.columns };
 
   if (cleave_bundle_value (bundle->model, v->base)->place == CLEAVE_BUNDLE_ARENA)
     {
@@ -52,16 +52,20 @@ set_memory (const CleaveBundle *bundle, const CleaveBundleFlow *flow, Memory *me
       guint whole = cleave_bundle_flow_find_whole (flow, owner);
       guint value =
           cleave_bundle_step (bundle->model, whole == CLEAVE_BUNDLE_NONE ? owner : whole)->result;
-      const CleaveBundleBuffer *buffer;
 
       if (flow->slots[s - g->first].is_whole)
+        memory[s] = whole_memory (bundle, cleave_bundle_step (bundle->model, s)->result);
+      else
         {
-          memory[s] = whole_memory (bundle, cleave_bundle_step (bundle->model, s)->result);
-          continue;
+          const CleaveBundleBuffer *buffer = cleave_bundle_layout_buffer (bundle->layout, value);
+
+          memory[s] = (Memory){ .offset = buffer->offset,
+                                .capacity = flow->slots[owner - g->first].capacity,
+                                .width = flow->slots[owner - g->first].columns,
+                                .memory = buffer->memory,
+                                .is_ring = TRUE };
         }
-      buffer = cleave_bundle_layout_buffer (bundle->layout, value);
-      memory[s] = (Memory){ buffer->offset, flow->slots[owner - g->first].capacity,
-                            flow->slots[owner - g->first].columns, buffer->memory, TRUE };
+      memory[s].is_upward = g->is_upward;
     }
 }
 
@@ -78,12 +82,13 @@ print_value (const CleaveBundle *bundle,
   g_string_append_printf (
       out,
       "  { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
-      ", %" G_GSIZE_FORMAT ", %u, %s%s },\n",
+      ", %" G_GSIZE_FORMAT ", %u, %s%s%s },\n",
       memory.offset / OFFSET_UNIT, image->rows, memory.capacity, memory.width, image->pixel_bytes,
       base->place == CLEAVE_BUNDLE_ARENA ? memory.memory : base->port, places[base->place],
       memory.is_ring      ? " | CLEAVE_RING"
       : image->images > 1 ? " | CLEAVE_IMAGES"
-                          : "");
+                          : "",
+      memory.is_upward ? " | CLEAVE_UPWARD" : "");
 }
 
 static void
@@ -169,9 +174,8 @@ has_columns (const CleaveBundleSegment *segment)
   return segment->n_bands > 1;
 }
 
-/* Writes the columns that each layer of a segment computes in each band. Returns the number of
- * entries. */
-static guint
+/* Writes the columns that each layer of a segment computes in each band. */
+static void
 print_columns (const CleaveBundleFlow *flow, GString *out)
 {
   const CleaveBundleSegment *g = &flow->segment;
@@ -181,15 +185,13 @@ print_columns (const CleaveBundleFlow *flow, GString *out)
     g_string_append_printf (out, "%s%" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ",",
                             i % 8 == 0 ? "\n  " : " ", flow->columns[i].begin,
                             flow->columns[i].end);
-  return 2 * n;
 }
 
 /* Writes the table of columns. Returns FALSE if no segment has bands, so that there is no table. */
 static gboolean
-print_all_columns (const CleaveBundle *bundle, guint *indices, GString *out)
+print_all_columns (const CleaveBundle *bundle, GString *out)
 {
   CleaveBundleFlow flow;
-  guint n = 0;
   g_autoptr (GString) table = g_string_new (NULL);
 
   cleave_bundle_flow_init (&flow, bundle->model, bundle->align);
@@ -197,34 +199,28 @@ print_all_columns (const CleaveBundle *bundle, guint *indices, GString *out)
     if (has_columns (get_segment (bundle, i)))
       {
         cleave_bundle_flow_repeat (&flow, get_segment (bundle, i));
-        indices[i] = n;
-        n += print_columns (&flow, table);
+        print_columns (&flow, table);
       }
   cleave_bundle_flow_clear (&flow);
-  if (n > 0)
+  if (table->len > 0)
     g_string_append_printf (out, "static const uint16_t columns[] = {%s\n};\n\n", table->str);
-  return n > 0;
+  return table->len > 0;
 }
 
 /* Writes the table of segments. */
 static void
-print_segments (const CleaveBundle *bundle, const guint *indices, GString *out)
+print_segments (const CleaveBundle *bundle, GString *out)
 {
-  g_string_append (out, "/* end, images, columns, bands, is_upward */\n"
+  g_string_append (out, "/* layers, bands, images */\n"
                         "static const CleaveSegment segments[] = {\n");
   for (guint i = 0; i < bundle->plan->segments->len; i++)
     {
       const CleaveBundleSegment *g = get_segment (bundle, i);
       guint value = cleave_bundle_step (bundle->model, g->first)->result;
 
-      g_assert (g->end - g->first <= G_MAXUINT8); /* fits `target` of CleaveRun */
-      g_string_append_printf (out, "  { %u, %" G_GINT64_FORMAT ", ", g->end,
-                              cleave_bundle_value (bundle->model, value)->image.images);
-      if (has_columns (g))
-        g_string_append_printf (out, "%u", indices[i]);
-      else
-        g_string_append (out, "CLEAVE_NO_COLUMNS");
-      g_string_append_printf (out, ", %u, %d },\n", g->n_bands, g->is_upward);
+      g_assert (g->end - g->first <= G_MAXUINT8 && g->n_bands <= G_MAXUINT8);
+      g_string_append_printf (out, "  { %u, %u, %" G_GINT64_FORMAT " },\n", g->end - g->first,
+                              g->n_bands, cleave_bundle_value (bundle->model, value)->image.images);
     }
   g_string_append (out, "};\n\n");
 }
@@ -233,13 +229,12 @@ void
 cleave_bundle_append_tables (const CleaveBundle *bundle, GString *out)
 {
   g_autofree guint *numbers = g_new0 (guint, bundle->model->values->len + 1);
-  g_autofree guint *indices = g_new0 (guint, bundle->plan->segments->len + 1);
   gboolean has_table;
 
   print_values (bundle, numbers, out);
   cleave_bundle_append_layers (bundle, numbers, out);
-  has_table = print_all_columns (bundle, indices, out);
-  print_segments (bundle, indices, out);
+  has_table = print_all_columns (bundle, out);
+  print_segments (bundle, out);
   cleave_bundle_append_run (bundle, has_table, out);
 }
 

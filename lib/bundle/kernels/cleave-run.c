@@ -19,20 +19,20 @@ state_of (const CleaveRun *run, uint32_t layer)
 static int
 is_inner (const CleaveRun *run, uint32_t value)
 {
-  return value >= run->first && value < run->segment->end;
+  return value - run->first < run->segment->layers;
 }
 
 /* Returns the first column that a layer computes in the current band (`which` is 0), or the column
  * after the last (`which` is 1). */
-static uint16_t
+static CLEAVE_APART uint16_t
 column_of (const CleaveRun *run, uint32_t layer, uint32_t which)
 {
   const CleaveSegment *segment = run->segment;
-  const uint32_t n = (uint32_t) (segment->end - run->first);
+  const uint32_t at = (uint32_t) run->band * segment->layers + layer - run->first;
 
-  if (segment->columns == CLEAVE_NO_COLUMNS)
+  if (segment->bands == 1)
     return which == 0 ? 0 : run->model->values[layer].width;
-  return run->model->columns[segment->columns + 2 * (run->band * n + layer - run->first) + which];
+  return run->model->columns[run->columns + 2 * at + which];
 }
 
 /* Returns the bytes of a row of a value in memory. */
@@ -50,7 +50,7 @@ begin_of (const CleaveRun *run, const CleaveValue *value)
   uint32_t offset = (uint32_t) value->offset * CLEAVE_OFFSET_UNIT;
 
   if (value->flags & CLEAVE_IMAGES)
-    offset += run->image * (value->rows * row_bytes_of (value));
+    offset += run->call.image * (value->rows * row_bytes_of (value));
   if (value->flags & CLEAVE_OUTPUT)
     place = (unsigned char *) run->outputs[value->port];
   else
@@ -61,7 +61,7 @@ begin_of (const CleaveRun *run, const CleaveValue *value)
 static const unsigned char *
 begin_of_operand (const CleaveRun *run, const CleaveValue *value)
 {
-  const uint32_t image = value->flags & CLEAVE_IMAGES ? run->image : 0;
+  const uint32_t image = value->flags & CLEAVE_IMAGES ? run->call.image : 0;
 
   if (!(value->flags & CLEAVE_INPUT))
     return begin_of (run, value);
@@ -74,7 +74,7 @@ begin_of_operand (const CleaveRun *run, const CleaveValue *value)
 static int32_t
 rows_needed (const CleaveRun *run, const CleaveRowMap *map, uint32_t operand, int32_t row)
 {
-  const int32_t rows = run->model->values[operand].rows;
+  const CleaveValue *value = &run->model->values[operand];
   int32_t at = row * map->times + map->shift;
   int32_t begin, end;
 
@@ -82,18 +82,19 @@ rows_needed (const CleaveRun *run, const CleaveRowMap *map, uint32_t operand, in
     at = (at < 0 ? at - map->block + 1 : at) / map->block;
   begin = at * map->stride + map->offset;
   end = begin + map->window;
-  if (run->segment->is_upward)
-    return begin > 0 ? rows - begin : rows;
-  return end < rows ? end : rows;
+  if (value->flags & CLEAVE_UPWARD)
+    return begin > 0 ? value->rows - begin : value->rows;
+  return end < value->rows ? end : value->rows;
 }
 
 /* Returns the index of the row that a layer computes next. */
-static uint16_t
+static CLEAVE_APART uint16_t
 next_row (const CleaveRun *run, uint32_t layer)
 {
+  const CleaveValue *value = &run->model->values[layer];
   const uint16_t made = state_of (run, layer)->made;
 
-  return run->segment->is_upward ? (uint16_t) (run->model->values[layer].rows - 1 - made) : made;
+  return value->flags & CLEAVE_UPWARD ? (uint16_t) (value->rows - 1 - made) : made;
 }
 
 /* Returns a layer that must compute a row before `layer` can compute its next row; `layer` if all
@@ -125,7 +126,7 @@ set_rows (const CleaveRun *run, uint32_t operand, CleaveRows *x)
   if (is_inner (run, operand))
     {
       made = state_of (run, operand)->made;
-      if (run->segment->is_upward)
+      if (value->flags & CLEAVE_UPWARD)
         made = value->rows - made + value->capacity;
       if (value->flags & CLEAVE_RING)
         x->begin = column_of (run, operand, 0);
@@ -155,14 +156,12 @@ set_call (CleaveRun *run, uint32_t layer)
 }
 
 /* Begins a band of the current segment: sets the numbers of computed rows to 0. */
-static void
+static CLEAVE_APART void
 begin_band (CleaveRun *run)
 {
-  const CleaveSegment *segment = run->segment;
-
-  for (uint32_t layer = run->first; layer < segment->end; layer++)
-    state_of (run, layer)->made = 0;
-  run->target = (uint8_t) (segment->end - run->first);
+  run->target = run->segment->layers;
+  for (uint32_t i = 0; i < run->target; i++)
+    run->states[i].made = 0;
 }
 
 /* Moves to the next layer with a whole result. Returns 1; 0 if all layers have finished. */
@@ -182,10 +181,14 @@ next_target (CleaveRun *run)
       if (++run->band == run->segment->bands)
         {
           run->band = 0;
-          if (++run->image == run->segment->images)
+          if (++run->call.image == run->segment->images)
             {
-              run->image = 0;
-              run->first = run->segment->end;
+              const uint32_t bands = run->segment->bands, layers = run->segment->layers;
+
+              run->call.image = 0;
+              run->first = (uint16_t) (run->first + layers);
+              if (bands > 1)
+                run->columns = (CleaveOffset) (run->columns + 2 * bands * layers);
               if (++run->segment == model->segments + model->n_segments)
                 return 0;
             }
@@ -204,7 +207,7 @@ cleave_run_next (CleaveRun *run)
       const uint16_t layer = run->layer;
       uint32_t missing;
 
-      if (run->first + run->target == run->segment->end ||
+      if (run->target == run->segment->layers ||
           run->states[run->target].made >= run->model->values[run->first + run->target].rows)
         {
           if (!next_target (run))
@@ -233,8 +236,9 @@ cleave_run (CleaveRun *run)
   if (model->n_segments == 0)
     return;
   run->segment = model->segments;
+  run->columns = 0;
   run->first = 0;
-  run->image = 0;
+  run->call.image = 0;
   run->band = 0;
   begin_band (run);
   for (layer = cleave_run_next (run); layer != NULL; layer = cleave_run_next (run))
@@ -245,6 +249,6 @@ cleave_run (CleaveRun *run)
         const CleaveValue *value = &model->values[layer - model->layers];
 
         run->read_row (run->user_data, value->port,
-                       run->call.row + (int32_t) run->image * value->rows, run->call.y);
+                       run->call.row + (int32_t) run->call.image * value->rows, run->call.y);
       }
 }

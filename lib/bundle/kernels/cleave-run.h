@@ -15,13 +15,11 @@
 typedef uint32_t CleaveOffset;
 typedef uint32_t CleavePixelBytes;
 typedef uint16_t CleaveIndex;
-#define CLEAVE_NO_COLUMNS 0xffffffffu
 #define CLEAVE_NO_VALUE 0xffffu
 #else
 typedef uint16_t CleaveOffset;
 typedef uint16_t CleavePixelBytes;
 typedef uint8_t CleaveIndex;
-#define CLEAVE_NO_COLUMNS 0xffffu
 #define CLEAVE_NO_VALUE 0xffu
 #endif
 
@@ -34,8 +32,9 @@ enum {
   CLEAVE_INPUT = 1,  /* an input in memory of the caller; a run only reads this memory */
   CLEAVE_OUTPUT = 2, /* an output in memory of the caller */
   CLEAVE_RING = 4,   /* the value is not whole; its memory has the columns of one band */
-  CLEAVE_IMAGES = 8  /* each image of a batch has separate bytes; otherwise all images use the same
+  CLEAVE_IMAGES = 8, /* each image of a batch has separate bytes; otherwise all images use the same
                       * bytes */
+  CLEAVE_UPWARD = 16 /* the rows are computed from the last to the first */
 };
 
 typedef struct
@@ -47,7 +46,7 @@ typedef struct
   uint16_t width;    /* number of columns in memory */
   CleavePixelBytes pixel_bytes;
   uint8_t port;  /* index of the arena, of the input or of the output */
-  uint8_t flags; /* sum of CLEAVE_INPUT, CLEAVE_OUTPUT, CLEAVE_RING, CLEAVE_IMAGES */
+  uint8_t flags; /* sum of CLEAVE_INPUT, CLEAVE_OUTPUT, CLEAVE_RING, CLEAVE_IMAGES, CLEAVE_UPWARD */
 } CleaveValue;
 
 /* A row map: row r of a result needs the rows [b, b + window) of an operand, if they exist, where b
@@ -70,18 +69,14 @@ typedef struct
 
 #define CLEAVE_NO_KERNEL 0xffu
 
-/* A segment: layers that run as one loop over rows. Its first layer is the layer after the end of
- * the previous segment. */
+/* A segment: layers that run as one loop over rows. Its first layer is the layer after the last of
+ * the previous segment. If a segment has several bands, the table `columns` of the model has two
+ * entries for each layer of each band: its first column, and the column after its last. In a
+ * segment of one band, each layer computes all columns. */
 typedef struct
 {
-  uint16_t end; /* layer after the last */
+  uint8_t layers, bands;
   uint16_t images;
-  /* Index in the table `columns` of the model. There, each layer of each band has two entries: its
-   * first column, and the column after its last. CLEAVE_NO_COLUMNS: each layer computes all
-   * columns. */
-  CleaveOffset columns;
-  uint8_t bands;
-  uint8_t is_upward; /* 1: the rows are computed from the last to the first */
 } CleaveSegment;
 
 typedef struct
@@ -89,7 +84,7 @@ typedef struct
   const CleaveValue *values; /* the results of all layers first, then inputs and views */
   const CleaveLayer *layers;
   const CleaveSegment *segments;
-  const uint16_t *columns;
+  const uint16_t *columns; /* of the segments with several bands, one after the other */
   const CleaveRowMap *row_maps;
   const CleaveKernel *kernels;
   uint16_t n_segments;
@@ -113,11 +108,12 @@ typedef struct
   void (*read_row) (void *user_data, int32_t port, int32_t row, void *to);
   void *user_data;
   CleaveState *states; /* one entry for each layer of the longest segment */
-  /* The fields below are the position of the run: segment, image of the batch, band, and layers. */
+  /* The fields below are the position of the run: segment, layers and band. The image of the batch
+   * is in `call`. */
   const CleaveSegment *segment;
-  uint16_t first; /* first layer of the segment */
-  uint16_t image;
-  uint16_t layer; /* layer that computes the next row */
+  CleaveOffset columns; /* index of the segment's entries in the table `columns` */
+  uint16_t first;       /* first layer of the segment */
+  uint16_t layer;       /* layer that computes the next row */
   uint8_t band;
   uint8_t target; /* layer minus `first`: the layer whose rows are computed in order, since its
                    * result is whole */

@@ -29,6 +29,7 @@ typedef struct
   unsigned char *y;    /* address of the pixel in row `row` and column `begin` of the result */
   uint16_t row;        /* row of the result to compute */
   uint16_t begin, end; /* columns [begin, end) to compute */
+  uint16_t image;      /* image of the batch; the addresses above are in this image */
 } CleaveCall;
 
 typedef void (*CleaveKernel) (const CleaveCall *call);
