@@ -32,10 +32,8 @@ void
 cleave_arg (const CleaveCall *call)
 {
   const CleaveArg *p = call->params;
-  const CleaveRows *x = &call->x[0];
   const int32_t size = element_size (p->type);
-  const unsigned char *pixel = (const unsigned char *) cleave_row (x, call->row) +
-                               (call->begin - x->begin) * p->channels * size;
+  const unsigned char *pixel = (const unsigned char *) cleave_pixels (call, p->channels * size);
   unsigned char *y = call->y;
 
   for (int32_t column = call->begin; column < call->end; column++)

@@ -49,10 +49,8 @@ void
 cleave_cast (const CleaveCall *call)
 {
   const CleaveCast *p = call->params;
-  const CleaveRows *x = &call->x[0];
   const int32_t from = element_size (p->from), to = element_size (p->to);
-  const unsigned char *at = (const unsigned char *) cleave_row (x, call->row) +
-                            (call->begin - x->begin) * p->channels * from;
+  const unsigned char *at = (const unsigned char *) cleave_pixels (call, p->channels * from);
   unsigned char *y = call->y;
 
   for (int32_t i = (call->end - call->begin) * p->channels; i > 0; i--)

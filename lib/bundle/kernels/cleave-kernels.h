@@ -38,9 +38,10 @@
 #pragma GCC optimize("no-tree-slp-vectorize")
 #endif
 
-/* Marks a function that must have its own stack frame. If the compiler inlined the function, its
- * variables would occupy the stack while other parts of the caller run. `unused` prevents a warning
- * if a header defines the function and no kernel of the model calls it. */
+/* Marks a function that compilers must not inline, to save stack or code. Inlined, its variables
+ * would occupy the stack while other parts of the caller run, and each caller would have a copy of
+ * its code. `unused` prevents a warning if a header defines the function and no kernel of the model
+ * calls it. */
 #ifdef __GNUC__
 #define CLEAVE_APART __attribute__ ((noinline, unused))
 #else
@@ -158,9 +159,7 @@ void cleave_depth_to_space (const CleaveCall *call);
   void kernel (const CleaveCall *call)                                                             \
   {                                                                                                \
     const CleaveUnaryF32 *p = call->params;                                                        \
-    const CleaveRows *x = &call->x[0];                                                             \
-    const float *from =                                                                            \
-        (const float *) cleave_row (x, call->row) + (call->begin - x->begin) * p->channels;        \
+    const float *from = (const float *) cleave_pixels (call, 4 * p->channels);                     \
     float *y = (float *) (void *) call->y;                                                         \
                                                                                                    \
     for (int32_t i = (call->end - call->begin) * p->channels; i > 0; i--)                          \

@@ -6,9 +6,7 @@ void
 cleave_dequantize_u8 (const CleaveCall *call)
 {
   const CleaveQuantize *p = call->params;
-  const CleaveRows *x = &call->x[0];
-  const uint8_t *from =
-      (const uint8_t *) cleave_row (x, call->row) + (call->begin - x->begin) * p->channels;
+  const uint8_t *from = (const uint8_t *) cleave_pixels (call, p->channels);
   float *y = (float *) (void *) call->y;
 
   for (int32_t column = call->begin; column < call->end; column++)

@@ -6,10 +6,8 @@ void
 cleave_lookup (const CleaveCall *call)
 {
   const CleaveLookup *p = call->params;
-  const CleaveRows *x = &call->x[0];
   const unsigned char *table = p->table;
-  const unsigned char *from =
-      (const unsigned char *) cleave_row (x, call->row) + (call->begin - x->begin) * p->channels;
+  const unsigned char *from = (const unsigned char *) cleave_pixels (call, p->channels);
   unsigned char *y = call->y;
 
   for (int32_t i = (call->end - call->begin) * p->channels; i > 0; i--)

@@ -45,6 +45,16 @@ cleave_row (const CleaveRows *x, int32_t row)
   return x->data + (uint32_t) slot * x->row_bytes;
 }
 
+/* Returns the address of the first pixel of operand 0 in the row and the columns of a call.
+ * `pixel_bytes`: bytes of a pixel of the operand. */
+static CLEAVE_APART const void *
+cleave_pixels (const CleaveCall *call, int32_t pixel_bytes)
+{
+  const CleaveRows *x = &call->x[0];
+
+  return (const unsigned char *) cleave_row (x, call->row) + (call->begin - x->begin) * pixel_bytes;
+}
+
 /* Types for numbers that are small in most models. If a number of the model does not fit, the
  * bundle defines CLEAVE_WIDE. */
 #ifdef CLEAVE_WIDE

@@ -8,9 +8,7 @@ void
 cleave_quantize_even_s8 (const CleaveCall *call)
 {
   const CleaveQuantize *p = call->params;
-  const CleaveRows *x = &call->x[0];
-  const float *from =
-      (const float *) cleave_row (x, call->row) + (call->begin - x->begin) * p->channels;
+  const float *from = (const float *) cleave_pixels (call, 4 * p->channels);
   const float magic = 12582912.0f, limit = 1048576.0f; /* adding 1.5 * 2^23 rounds a float to an
                                                         * integer, which is in the lowest bits of
                                                         * the sum */

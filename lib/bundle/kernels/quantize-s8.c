@@ -26,9 +26,7 @@ void
 cleave_quantize_s8 (const CleaveCall *call)
 {
   const CleaveQuantize *p = call->params;
-  const CleaveRows *x = &call->x[0];
-  const float *from =
-      (const float *) cleave_row (x, call->row) + (call->begin - x->begin) * p->channels;
+  const float *from = (const float *) cleave_pixels (call, 4 * p->channels);
   int8_t *y = (int8_t *) call->y;
 
   for (int32_t i = (call->end - call->begin) * p->channels; i > 0; i--)

@@ -45,9 +45,7 @@ void
 cleave_reduce_f32 (const CleaveCall *call)
 {
   const CleaveReduce *p = call->params;
-  const CleaveRows *x = &call->x[0];
-  const float *from =
-      (const float *) cleave_row (x, call->row) + (call->begin - x->begin) * p->channels;
+  const float *from = (const float *) cleave_pixels (call, 4 * p->channels);
   float *y = (float *) (void *) call->y;
 
   for (int32_t column = call->begin; column < call->end; column++)

@@ -28,9 +28,8 @@ void
 cleave_rescale (const CleaveCall *call)
 {
   const CleaveRescale *p = call->params;
-  const CleaveRows *x = &call->x[0];
-  const unsigned char *from = (const unsigned char *) cleave_row (x, call->row) +
-                              (call->begin - x->begin) * p->channels * p->x_bytes;
+  const unsigned char *from =
+      (const unsigned char *) cleave_pixels (call, p->channels * p->x_bytes);
   const int32_t n = (call->end - call->begin) * p->channels;
 
   for (int32_t i = 0; i < n; i++)

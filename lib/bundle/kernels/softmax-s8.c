@@ -63,8 +63,7 @@ void
 cleave_softmax_s8 (const CleaveCall *call)
 {
   const CleaveSoftmaxS8 *p = call->params;
-  const int8_t *x = (const int8_t *) cleave_row (&call->x[0], call->row) +
-                    (call->begin - call->x[0].begin) * p->channels;
+  const int8_t *x = (const int8_t *) cleave_pixels (call, p->channels);
   unsigned char *y = call->y;
 
   for (int32_t column = call->begin; column < call->end; column++)
