@@ -3,7 +3,8 @@
 # cmsis.py [--trials=N] CLEAVE [MODEL…]: writes bundles with --kernels cmsis-nn, and compares their bits with the bits of
 # `cleave run`. The bundles are linked with cmsis-stub.c, a slow substitute for CMSIS-NN. If the environment variable
 # CMSIS_NN names a folder with the folder Include and the library libcmsis-nn.a for this machine, also links the bundles with
-# that library. Exits with 77 (skipped) without a compiler.
+# that library. Reads the undefined symbols of the objects: they may call only functions that the header of the bundle
+# names. Exits with 77 (skipped) without a compiler.
 import argparse
 import glob
 import json
@@ -121,6 +122,31 @@ def check_bits(compiler, bundle, include, library):
     assert result.returncode == 0, f'{bundle}: exit status {result.returncode}\n{result.stdout}{result.stderr}'
 
 
+def read_header(bundle):
+    """Returns the functions of the C library and of CMSIS-NN that the header of a bundle names."""
+    with open(os.path.join(bundle, 'net.h')) as file:
+        text = file.read()
+    names = re.search(r'functions of the C library: ([\w, \n*]+)\.', text).group(1)
+    return set(re.findall(r'\w+', names)) | set(re.findall(r'arm_\w+', text))
+
+
+def check_symbols(compiler, bundle, include):
+    """Checks that the objects call only functions that the header names. Returns the undefined symbols."""
+    found, defined = set(), set()
+    target = os.path.join(bundle, 'part.o')
+    for source in glob.glob(os.path.join(bundle, '*.c')):
+        if source.endswith('-test.c'):
+            continue
+        result = run(compiler, '-std=c99', '-O2', '-ffp-contract=off', '-isystem', include, '-c', source, '-o', target)
+        assert result.returncode == 0, f'{source}: {result.stderr}'
+        for line in run('nm', target).stdout.splitlines():
+            kind, symbol = line.split()[-2:]
+            (found if kind == 'U' else defined).add(symbol)
+    found -= defined | {'_GLOBAL_OFFSET_TABLE_'}
+    assert found <= read_header(bundle), f'{bundle}: {sorted(found - read_header(bundle))} are undefined'
+    return found
+
+
 def check_text(cleave, folder, check):
     """Checks the calls, the sizes and the notes of the network with each function."""
     path = os.path.join(folder, 'all.cleave')
@@ -130,11 +156,12 @@ def check_text(cleave, folder, check):
                                  ['--max-memory', '64KiB', '--input', 'rows', '--output', 'apart'])):
         out = os.path.join(folder, f'all{i}')
         figures, notes = write(cleave, path, out, *options)
-        check(out)
+        found = check(out)
         if i == 0:
             small = figures
         if i == 1:
             assert '3 layers' in notes and 'no function' in notes, notes
+            assert found <= CALLS | {'memcpy', 'memset'} and found >= CALLS, f'the objects call {sorted(found)}'
     with open(os.path.join(folder, 'all1', 'net.h')) as file:
         named = set(re.findall(r'arm_\w+', file.read()))
     assert named == CALLS | {'arm_vector_sum_s8'}, f'the header names {sorted(named)}'
@@ -182,8 +209,8 @@ def main():
     parser.add_argument('models', nargs='*', metavar='MODEL')
     arguments = parser.parse_args()
     compiler = shutil.which('gcc') or shutil.which('clang')
-    if compiler is None:
-        print('SKIP: there is no compiler')
+    if compiler is None or shutil.which('nm') is None:
+        print('SKIP: there is no compiler, or no nm')
         raise SystemExit(77)
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(os.path.join(HERE, 'cmsis-stub.h'), os.path.join(folder, 'arm_nnfunctions.h'))
@@ -198,6 +225,7 @@ def main():
         def check(bundle):
             for include, library in libraries:
                 check_bits(compiler, bundle, include, library)
+            return check_symbols(compiler, bundle, libraries[0][0])
 
         check_text(arguments.cleave, folder, check)
         check_floats(arguments.cleave, folder, check)
