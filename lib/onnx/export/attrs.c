@@ -8,12 +8,13 @@
 
 #include "../../ir/graph-private.h"
 #include "../../ops/move.h"
-#include "../wire.h"
 
 /* The functions below write an attribute of a node. */
 
-static Onnx__AttributeProto *
-add_attr (Onnx__NodeProto *node, const char *name, Onnx__AttributeProto__AttributeType type)
+Onnx__AttributeProto *
+cleave_onnx_add_attr (Onnx__NodeProto *node,
+                      const char *name,
+                      Onnx__AttributeProto__AttributeType type)
 {
   Onnx__AttributeProto *attr = g_new (Onnx__AttributeProto, 1);
 
@@ -21,14 +22,17 @@ add_attr (Onnx__NodeProto *node, const char *name, Onnx__AttributeProto__Attribu
   attr->name = g_strdup (name);
   attr->has_type = 1;
   attr->type = type;
-  cleave_wire_append (&node->attribute, &node->n_attribute, attr);
+  /* cleave_wire_append() grows only its own lists; this list may come from a file */
+  node->attribute = g_renew (Onnx__AttributeProto *, node->attribute, node->n_attribute + 1);
+  node->attribute[node->n_attribute++] = attr;
   return attr;
 }
 
 void
 cleave_onnx_add_int (Onnx__NodeProto *node, const char *name, gint64 value)
 {
-  Onnx__AttributeProto *attr = add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
+  Onnx__AttributeProto *attr =
+      cleave_onnx_add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
 
   attr->has_i = 1;
   attr->i = value;
@@ -37,7 +41,8 @@ cleave_onnx_add_int (Onnx__NodeProto *node, const char *name, gint64 value)
 void
 cleave_onnx_add_ints (Onnx__NodeProto *node, const char *name, const gint64 *values, guint n)
 {
-  Onnx__AttributeProto *attr = add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
+  Onnx__AttributeProto *attr =
+      cleave_onnx_add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
 
   attr->n_ints = n;
   attr->ints = g_memdup2 (values, n * sizeof *values);
@@ -46,7 +51,8 @@ cleave_onnx_add_ints (Onnx__NodeProto *node, const char *name, const gint64 *val
 Onnx__GraphProto *
 cleave_onnx_add_graph (Onnx__NodeProto *node, const char *name)
 {
-  Onnx__AttributeProto *attr = add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);
+  Onnx__AttributeProto *attr =
+      cleave_onnx_add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);
 
   attr->g = g_new (Onnx__GraphProto, 1);
   onnx__graph_proto__init (attr->g);
@@ -57,7 +63,8 @@ cleave_onnx_add_graph (Onnx__NodeProto *node, const char *name)
 static void
 add_float (Onnx__NodeProto *node, const char *name, double value)
 {
-  Onnx__AttributeProto *attr = add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
+  Onnx__AttributeProto *attr =
+      cleave_onnx_add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
 
   attr->has_f = 1;
   attr->f = (float) value;
@@ -66,7 +73,8 @@ add_float (Onnx__NodeProto *node, const char *name, double value)
 static void
 add_floats (Onnx__NodeProto *node, const char *name, const CleaveDoubles *values)
 {
-  Onnx__AttributeProto *attr = add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
+  Onnx__AttributeProto *attr =
+      cleave_onnx_add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
 
   attr->n_floats = values->n;
   attr->floats = g_new (float, values->n);
@@ -77,7 +85,8 @@ add_floats (Onnx__NodeProto *node, const char *name, const CleaveDoubles *values
 void
 cleave_onnx_add_string (Onnx__NodeProto *node, const char *name, const char *value)
 {
-  Onnx__AttributeProto *attr = add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+  Onnx__AttributeProto *attr =
+      cleave_onnx_add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
 
   attr->has_s = 1;
   attr->s.len = strlen (value);
@@ -88,7 +97,7 @@ static void
 add_enums (Onnx__NodeProto *node, const CleaveAttr *described, const CleaveInts *enums)
 {
   Onnx__AttributeProto *attr =
-      add_attr (node, described->name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS);
+      cleave_onnx_add_attr (node, described->name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS);
 
   attr->n_strings = enums->n;
   attr->strings = g_new (ProtobufCBinaryData, enums->n);
@@ -116,7 +125,7 @@ add_tensor (Onnx__NodeProto *node, const char *name, CleaveTensor *value)
   proto->has_raw_data = 1;
   proto->raw_data.len = n;
   proto->raw_data.data = g_memdup2 (cleave_tensor_get_data (dense), n);
-  add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR)->t = proto;
+  cleave_onnx_add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR)->t = proto;
 }
 
 static gboolean

@@ -165,8 +165,12 @@ GPtrArray *cleave_onnx_depth_first (const Onnx__GraphProto *graph);
  * has the shapes of inner values. */
 gint64 cleave_onnx_export_estimate (CleaveOnnxExport *export, gboolean is_known);
 
-/* The functions below write attributes of a node. */
+/* The functions below write attributes of a node. The node may be new, or a node of a file. */
 
+/* Adds an attribute without a value. */
+Onnx__AttributeProto *cleave_onnx_add_attr (Onnx__NodeProto *node,
+                                            const char *name,
+                                            Onnx__AttributeProto__AttributeType type);
 void cleave_onnx_add_int (Onnx__NodeProto *node, const char *name, gint64 value);
 void cleave_onnx_add_string (Onnx__NodeProto *node, const char *name, const char *value);
 void cleave_onnx_add_ints (Onnx__NodeProto *node, const char *name, const gint64 *values, guint n);

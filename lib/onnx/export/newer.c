@@ -12,10 +12,10 @@
  * Over 400 lines: the conversions of all ops. */
 
 #include "newer.h"
+#include "export.h"
 
 #include "../../ir/op.h"
 #include "../rename.h"
-#include "../wire.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,40 +119,12 @@ take (Onnx__NodeProto *node, const char *name)
   return found;
 }
 
-static Onnx__AttributeProto *
-add_attr (Onnx__NodeProto *node, const char *name, Onnx__AttributeProto__AttributeType type)
-{
-  Onnx__AttributeProto *attr = g_new (Onnx__AttributeProto, 1);
-
-  onnx__attribute_proto__init (attr);
-  attr->name = g_strdup (name);
-  attr->has_type = 1;
-  attr->type = type;
-  node->attribute = g_renew (Onnx__AttributeProto *, node->attribute, node->n_attribute + 1);
-  node->attribute[node->n_attribute++] = attr;
-  return attr;
-}
-
-static void
-add_int (Onnx__NodeProto *node, const char *name, gint64 value)
-{
-  Onnx__AttributeProto *attr = add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
-
-  attr->has_i = 1;
-  attr->i = value;
-}
-
+/* Adds an attribute, unless the node has an attribute of this name. */
 static void
 add_string (Onnx__NodeProto *node, const char *name, const char *value)
 {
-  Onnx__AttributeProto *attr;
-
-  if (find (node, name) != NULL)
-    return;
-  attr = add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
-  attr->has_s = 1;
-  attr->s.len = strlen (value);
-  attr->s.data = (uint8_t *) g_strdup (value);
+  if (find (node, name) == NULL)
+    cleave_onnx_add_string (node, name, value);
 }
 
 static void
@@ -206,7 +178,7 @@ add_constant (Conversion *c, const char *suffix, int type, guint rank, gconstpoi
 {
   Onnx__NodeProto *node = add_node (c, "Constant", suffix, NULL, NULL);
   Onnx__AttributeProto *attr =
-      add_attr (node, "value", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR);
+      cleave_onnx_add_attr (node, "value", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR);
   gsize n_bytes =
       n * (type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ? sizeof (gint64) : sizeof (float));
 
@@ -268,9 +240,9 @@ convert_softmax (Conversion *c)
 
   if (given != NULL)
     onnx__attribute_proto__free_unpacked (given, NULL);
-  add_int (flat, "axis", axis);
+  cleave_onnx_add_int (flat, "axis", axis);
   core = add_node (c, c->node->op_type, ".rows", flat->output[0], NULL);
-  add_int (core, "axis", 1);
+  cleave_onnx_add_int (core, "axis", 1);
   cleave_onnx_set_text (&c->node->op_type, "Reshape");
   set_input (c->node, 0, core->output[0]);
   set_input (c->node, 1, shape);
@@ -390,7 +362,7 @@ convert_node (Conversion *c, GError **error)
   else if (is_passed (c, 20) && is_op (c, "GridSample"))
     convert_grid_sample (c);
   else if (is_passed (c, 18) && is_op (c, "Split") && c->node->n_input < 2)
-    add_int (c->node, "num_outputs", (gint64) c->node->n_output);
+    cleave_onnx_add_int (c->node, "num_outputs", (gint64) c->node->n_output);
   return TRUE;
 }
 
