@@ -6,7 +6,7 @@
  * Exactly one branch applies:
  *
  *   CLEAVE_AVX512    v4: AVX-512 F, BW, DQ and VL; also defines CLEAVE_AVX2 and CLEAVE_SSE2
- * CLEAVE_AVX2 v3: AVX2, FMA, F16C; also defines CLEAVE_SSE2; at avxvnni, also CLEAVE_DOT
+ *   CLEAVE_AVX2      v3: AVX2, FMA, F16C; also defines CLEAVE_SSE2; at avxvnni, also CLEAVE_DOT
  *   CLEAVE_SSE2      v1: the instructions of every x86-64
  *   CLEAVE_NEON      neon: the instructions of every aarch64; with CLEAVE_DOT at the levels dot
  *                    and i8mm: dot products of four bytes

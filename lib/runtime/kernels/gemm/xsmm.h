@@ -4,6 +4,8 @@
 /* Code that LIBXSMM generates for products, if Cleave was built with LIBXSMM. product.c requests
  * the code when it prepares a product, and uses it for long sums. The code needs AVX2. */
 
+#include "isa.h"
+#include "xsmm-config.h"
 #include <glib.h>
 
 /* A product for LIBXSMM, which is column-major. In the terms of gemm.h, m is the number of columns
@@ -16,7 +18,7 @@ typedef struct
   gboolean adds; /* TRUE: the sums begin with the values of y; FALSE: the sums begin with 0 */
 } CleaveXsmmShape;
 
-#if defined(CLEAVE_XSMM)
+#if CLEAVE_BUILT_WITH_XSMM && defined(CLEAVE_AVX2)
 #include <libxsmm.h>
 
 #define CLEAVE_HAS_XSMM TRUE
