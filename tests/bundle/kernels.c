@@ -5,6 +5,7 @@
  * compiles them with the kernels. Then the test calls the kernels row by row: for parts of a row,
  * with whole operands and with rings, and in place where the layer allows that. */
 
+#include "build-config.h"
 #include "test.h"
 
 #include <dlfcn.h>

@@ -3,6 +3,7 @@
 /* Drawings of graphs as DOT. Most tests draw toy graphs (toy-ops.h), and find their vertices, edges
  * and clusters in the text. */
 
+#include "build-config.h"
 #include "toy-ops.h"
 
 #include <glib/gstdio.h>

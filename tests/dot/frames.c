@@ -3,6 +3,7 @@
 /* Frames of drawings: rectangles around subgraphs, strips and ranks, and overviews with a box for
  * each frame. */
 
+#include "build-config.h"
 #include "toy-ops.h"
 
 #include <math.h>

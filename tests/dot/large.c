@@ -5,6 +5,7 @@
 #include "../../lib/dot/large.h"
 #include "../../lib/dot/draw.h"
 
+#include "build-config.h"
 #include "toy-ops.h"
 
 #include <string.h>

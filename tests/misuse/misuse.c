@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../../passes/split/plan.h"
+#include "build-config.h"
 #include "graphs.h"
 #include "models.h"
 #include "tflite-file.h"

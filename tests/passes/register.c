@@ -2,6 +2,7 @@
 
 /* Passes that modules and programs register. */
 
+#include "build-config.h"
 #include "graphs.h"
 #include "random-graph.h"
 #include "reduced.h"

@@ -6,6 +6,7 @@
  * bits, unless a line `tolerance: ...` allows a difference. A second run of the
  * passes must change nothing, unless a line `once: ...` gives the reason for a change. */
 
+#include "build-config.h"
 #include "run-help.h"
 
 #include <math.h>
