@@ -40,9 +40,10 @@ typedef enum {
  * CleaveBundleIo:
  * @name: name of an input or an output of the graph; %NULL: all inputs, or all outputs, that no
  * other entry names
- * @where: the place of the input or output
+ * @where: the memory of the input or output: in the arena, in memory of the caller, or supplied row
+ * by row
  *
- * The place of one input or output.
+ * Chooses the memory of one input or output.
  */
 typedef struct
 {

@@ -148,7 +148,8 @@ add_depthwise_weights (const Geometry *g, const gint8 *w, GByteArray *to)
       g_byte_array_append (to, (const guint8 *) &w[c * taps + tap], 1);
 }
 
-/* A line of weights (kernels/conv-s8.c), for all channels. */
+/* The weights of taps that a kernel multiplies together: all taps, a row of taps, or one tap (see
+ * kernels/conv-s8.c). */
 typedef struct
 {
   const Geometry *g;

@@ -17,8 +17,8 @@
 /* The search places the buffers in at most this many orders, and keeps the best result. For plans
  * of chains, the first order reaches the lower bound. */
 #define MAX_ORDERS 2000
-/* The limit on the number of orders if there are several memories. The search then seldom reaches
- * the lower bound, so the limit alone ends it. */
+/* The limit on the number of orders of buffers if there are several memories. The search then
+ * seldom reaches the lower bound, so the limit alone ends it. */
 #define MAX_ORDERS_OF_MEMORIES 200
 
 gint64

@@ -138,8 +138,8 @@ cleave_f32_turn (float a, guint64 quarter)
 
 /* Returns sin (a + quarter * pi / 2) within 2.5 ulp, for |a| up to CLEAVE_TURN_NEAR. pi / 2 is
  * split into parts of 12 bits, so that the product of each part and the number of quarter turns is
- * exact. The quarter turns are subtracted from a part by part; the last part also corrects the
- * rounding error of the second subtraction. */
+ * exact. The function subtracts the quarter turns in three steps, one for each part. The third
+ * step also adds the rounding error of the second step. */
 static inline float
 cleave_f32_turn_near (float a, guint32 quarter)
 {

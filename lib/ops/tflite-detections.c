@@ -128,9 +128,9 @@ decode (const CleaveTfliteDetectionsAttrs *a, const CleaveView *operands, const 
       }
 }
 
-/* The state of one suppression. `order` begins with a heap of `size` indices of boxes; the root of
- * the heap is the box that is visited next. The selected boxes are the last of the first
- * `n_candidates` entries of `order`, in reverse order of their selection. */
+/* The state of one suppression. Entries 0 to `size` - 1 of `order` are a heap of indices of boxes;
+ * its root is the box that is visited next. The first selected box is entry `n_candidates` - 1, the
+ * second is entry `n_candidates` - 2, and so on. */
 typedef struct
 {
   const CleaveView *corners, *best, *order;

@@ -6,9 +6,11 @@
 /* Finds orders that need little memory on each rank, without regard to the other ranks. sort.c
  * compares a placement in such an order with other orders. */
 
-/* Returns a topological order of all nodes. Each rank runs its own nodes in the order that needs
- * the least memory on that rank, as if the rank never waited for others. The graph is cut at single
- * values. Between two of these values, a rank's order is the best of the `n` orders in `orders`,
- * which contain all nodes. If another rank needs a value earlier, the value's node runs earlier. */
+/* Returns a topological order of all nodes that needs little memory on each rank. Measures the `n`
+ * orders in `orders` on each rank alone, as if the rank never waited for others. Each of these
+ * orders contains all nodes. Where a single value connects the nodes before it with the nodes after
+ * it, a rank may change from one order to another. Then merges the orders of the ranks. If all
+ * ranks wait for each other in the merged order, moves the nodes that the first waiting rank needs
+ * forward. */
 GPtrArray *
 cleave_ranks_find_own_orders (const CleavePlacement *p, const GPtrArray *const *orders, guint n);

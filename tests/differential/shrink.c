@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes a failing case small. A case has two tapes of random choices: one makes the model, one
- * makes the Way. Drops choices and lowers choices, while the verdict stays the same. */
+/* Makes a failing case small. A case has two tapes of random choices: one makes the model, the
+ * other makes the Way, a random way to compute the model (way.h). Drops and lowers choices, while
+ * the model still fails with the same verdict. */
 
 #include "shrink.h"
 

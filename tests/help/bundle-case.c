@@ -151,7 +151,7 @@ make_constant (const CleaveNode *node, guint operand, GRand *rand)
   for (gint64 i = 0; i < cleave_shape_n_elements (&type->shape); i++)
     values[i] = g_rand_int_range (rand, least, most + 1);
   if (g_str_equal (name, "B") && g_rand_int_range (rand, 0, 4) == 0)
-    values[0] = 1500000000; /* large: twice the sum of two such values exceeds an int32 */
+    values[0] = 1500000000; /* twice this bias exceeds an int32, so no kernel may double the sum */
   return tensor;
 }
 

@@ -43,7 +43,8 @@ def wrap_input(name, n, dims, optional=None):
     return made, inputs
 
 
-# Returns nodes that take the tensors out of the list `name`, the outputs and the constants.
+# Returns three lists: nodes that read the length and the `n` tensors of the list `name`, the outputs for them, and the
+# constants that these nodes read.
 def wrap_output(name, n, element=FLOAT):
     nodes = [node('SequenceLength', [name], [f'{name}.length'], f'{name}.count')]
     outputs = [value_info(f'{name}.length', [], INT64)]

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sums of QDQ models that rise and fall, so that their rounding errors are large and decide between
- * two bytes. */
+/* Convolutions and products of QDQ models whose partial sums rise and then fall, so that the
+ * rounding errors in floats are large. The biases are near the middle between two bytes, so that
+ * these errors decide which of the two bytes the result is. */
 
 #include "qdq-nets.h"
 

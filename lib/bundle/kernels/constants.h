@@ -207,12 +207,12 @@ typedef struct
   int32_t channels, y_channels;
 } CleaveTranspose;
 
-/* A conversion of channels to blocks of rows and columns, or back. */
+/* DepthToSpace or SpaceToDepth: converts channels to blocks of rows and columns, or back. */
 typedef struct
 {
-  int32_t block, channels; /* extent of a block; number of channels of the value that has more
-                            * rows */
-  int16_t size;            /* bytes of an element */
+  int32_t block;    /* rows (and columns) of a block: the attribute `blocksize` */
+  int32_t channels; /* channels of DepthToSpace's result, or of SpaceToDepth's operand */
+  int16_t size;     /* bytes of an element */
   /* In the value with fewer rows, channel c at position p of a block is channel p * channels + c
    * (1) or channel c * block * block + p (0). */
   int16_t is_columns_first;

@@ -224,8 +224,9 @@ try_long_lines (const char *level)
 START_TEST (reference_bits_of_long_lines) { each_level (try_long_lines); }
 END_TEST
 
-/* The first position of a piece is exactly on an element. The first tap of the next position is
- * before the piece. Taps outside of the operand are left out, so two taps remain. */
+/* Along the columns, position 0 of the result is exactly on element 1, so its only tap is 1. The
+ * next position is 1.5: its taps 2 and 3 are outside of the operand, so taps 0 and 1 remain. So the
+ * first tap goes back from 1 to 0. */
 START_TEST (reference_bits_where_taps_go_back)
 {
   const CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_CUBIC,

@@ -184,8 +184,8 @@ add_c (const Work *work, gint64 row, float *sums)
     sums[j] += beta == 1 ? c[j] : beta * c[j];
 }
 
-/* Converts the sums of row `row` to the type of y and stores them. The row's sums begin at element
- * `at` of the band. */
+/* Finishes row `row` of y: multiplies by alpha and adds beta * C (Gemm), converts the sums to the
+ * type of y, and stores them. `at`: index of the row's first sum in the buffer of sums. */
 static void
 finish_row (Work *work, gint64 row, gint64 at)
 {
