@@ -81,9 +81,9 @@ print_value (const CleaveBundle *bundle,
 
   g_string_append_printf (
       out,
-      "  { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
-      ", %" G_GSIZE_FORMAT ", %u, %s%s%s },\n",
-      memory.offset / OFFSET_UNIT, image->rows, memory.capacity, memory.width, image->pixel_bytes,
+      "  { %" G_GINT64_FORMAT ", %" G_GSIZE_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
+      ", %" G_GINT64_FORMAT ", %u, %s%s%s },\n",
+      memory.offset / OFFSET_UNIT, image->pixel_bytes, image->rows, memory.capacity, memory.width,
       base->place == CLEAVE_BUNDLE_ARENA ? memory.memory : base->port, places[base->place],
       memory.is_ring      ? " | CLEAVE_RING"
       : image->images > 1 ? " | CLEAVE_IMAGES"
@@ -108,7 +108,7 @@ print_values (const CleaveBundle *bundle, guint *numbers, GString *out)
       set_memory (bundle, &flow, memory);
     }
   cleave_bundle_flow_clear (&flow);
-  g_string_append (out, "/* offset, rows, capacity, width, pixel_bytes, port, flags */\n"
+  g_string_append (out, "/* offset, pixel_bytes, rows, capacity, width, port, flags */\n"
                         "static const CleaveValue values[] = {\n");
   for (guint s = 0; s < n; s++)
     {

@@ -41,11 +41,11 @@ typedef struct
 {
   CleaveOffset offset; /* offset in the arena, in the input or in the output, in units of
                         * CLEAVE_OFFSET_UNIT */
+  CleavePixelBytes pixel_bytes;
   uint16_t rows;
   uint16_t capacity; /* number of rows in memory */
   uint16_t width;    /* number of columns in memory */
-  CleavePixelBytes pixel_bytes;
-  uint8_t port;  /* index of the arena, of the input or of the output */
+  uint8_t port;      /* index of the arena, of the input or of the output */
   uint8_t flags; /* sum of CLEAVE_INPUT, CLEAVE_OUTPUT, CLEAVE_RING, CLEAVE_IMAGES, CLEAVE_UPWARD */
 } CleaveValue;
 
