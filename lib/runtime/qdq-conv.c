@@ -56,8 +56,8 @@ read_bias (CleaveQdqSearch *s, const CleaveBodyCall *conv, gint64 n, float *bias
 {
   enum { B = 2 };
   const CleaveBodyCall *call;
-  g_autofree double *value = g_new (double, n), *scale = g_new (double, n);
-  g_autofree double *zero = g_new (double, n);
+  g_autofree double *value = g_new (double, (gsize) n), *scale = g_new (double, (gsize) n);
+  g_autofree double *zero = g_new (double, (gsize) n);
   guint from = B < conv->n_operands ? conv->from[B] : CLEAVE_BODY_ABSENT;
 
   if (from != CLEAVE_BODY_ABSENT &&
@@ -94,7 +94,7 @@ find_columns (const CleaveBodyCall *call)
 static gboolean
 read_weights (const CleaveBodyCall *conv, gint64 n, CleaveQdqConv *to)
 {
-  g_autofree double *scale = g_new (double, n), *zero = g_new (double, n);
+  g_autofree double *scale = g_new (double, (gsize) n), *zero = g_new (double, (gsize) n);
   CleaveElement element;
 
   if (conv->w_bytes == NULL || conv->w_scale == NULL ||
@@ -217,8 +217,8 @@ read_group (CleaveQdqSearch *s, CleaveQdqConv *to)
     return FALSE;
   to->w_columns = find_columns (conv);
   n = conv->operands[1].shape.dim[to->w_columns];
-  to->w_scale = g_new0 (float, n);
-  to->bias = g_new0 (float, n);
+  to->w_scale = g_new0 (float, (gsize) n);
+  to->bias = g_new0 (float, (gsize) n);
   if (!cleave_qdq_read_x (s, conv->from[0], &x) || x.from != 0 || !read_weights (conv, n, to) ||
       !read_bias (s, conv, n, to->bias) || s->n_seen != s->body.calls->len)
     return FALSE;

@@ -189,8 +189,8 @@ static gboolean
 run_direction (const Lstm *lstm, gint64 d, gboolean reverse, Direction *direction, GError **error)
 {
   CleaveOnnxNode *node = lstm->node;
-  g_autofree gint64 *ones = g_new (gint64, lstm->n_steps);
-  g_autofree CleaveOnnxValue **products = g_new0 (CleaveOnnxValue *, lstm->n_steps);
+  g_autofree gint64 *ones = g_new (gint64, (gsize) lstm->n_steps);
+  g_autofree CleaveOnnxValue **products = g_new0 (CleaveOnnxValue *, (gsize) lstm->n_steps);
   Bytes w, r;
   CleaveOnnxValue *bias = NULL, *h = pick_state (lstm, INITIAL_H, d, error),
                   *c = h == NULL ? NULL : pick_state (lstm, INITIAL_C, d, error);
