@@ -74,18 +74,48 @@ take_plan (CleaveBundle *bundle, GPtrArray *plans, guint index, CleaveBundleLayo
   g_ptr_array_index (plans, index) = NULL;
 }
 
+/* Lays out a plan in one memory. If the layout needs more bytes than the peak of the plan, also
+ * lays out a plan with few overlays, which adds no more MACs. Replaces the plan by the other plan
+ * if the other layout is smaller. */
+static CleaveBundleLayout *
+lay_out (const CleaveBundle *bundle, CleaveBundlePlan **plan)
+{
+  const CleaveBundleMemories one = { 0 };
+  CleaveBundleLayout *layout = cleave_bundle_layout_new (bundle->model, *plan, &one, bundle->align);
+  gint64 max_macs = MAX ((*plan)->macs, count_macs (bundle->model));
+  CleaveBundleLayout *other_layout;
+  CleaveBundlePlan *other;
+
+  if (layout->n_bytes <= (*plan)->peak_bytes)
+    return layout;
+  other = cleave_bundle_plan_few_overlays (bundle->model, bundle->align, max_macs);
+  other_layout = cleave_bundle_layout_new (bundle->model, other, &one, bundle->align);
+  if (other_layout->n_bytes < layout->n_bytes)
+    {
+      CleaveBundleLayout *larger = layout;
+      CleaveBundlePlan *replaced = *plan;
+
+      layout = other_layout;
+      other_layout = larger;
+      *plan = other;
+      other = replaced;
+    }
+  cleave_bundle_layout_free (other_layout);
+  cleave_bundle_plan_free (other);
+  return layout;
+}
+
 /* Selects the plan with the fewest MACs whose layout needs at most `max_memory` bytes. Without a
  * limit, selects the plan with the smallest layout. Returns the bytes of the smallest layout. */
 static gint64
 try_plans (CleaveBundle *bundle, GPtrArray *plans, gint64 max_memory)
 {
-  const CleaveBundleMemories one = { 0 };
   gint64 least = G_MAXINT64;
 
   for (guint i = 0; i < plans->len; i++)
     {
-      CleaveBundleLayout *layout = cleave_bundle_layout_new (
-          bundle->model, g_ptr_array_index (plans, i), &one, bundle->align);
+      CleaveBundleLayout *layout =
+          lay_out (bundle, (CleaveBundlePlan **) &g_ptr_array_index (plans, i));
       gboolean is_met = max_memory > 0 && layout->n_bytes <= max_memory;
 
       if (layout->n_bytes < least)

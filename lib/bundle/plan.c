@@ -24,6 +24,7 @@ typedef enum { APART, DOWNWARD, UPWARD, N_STATES } State;
 typedef struct
 {
   gint64 peak_bytes, macs;
+  guint n_overlays;            /* segments whose overlay saves bytes; 0 unless few are preferred */
   CleaveBundleSegment segment; /* the last segment of the plan */
   State state_before; /* state and index (`before`) of the label that this plan continues, at the
                          begin of the last segment */
@@ -35,12 +36,13 @@ typedef struct
   const CleaveBundleModel *model;
   CleaveBundleFlow flow;
   gint64 align, max_macs;
+  gboolean prefers_few_overlays; /* among plans with the same bytes and MACs */
   gint64 max_bytes;   /* bytes of the plan in which each step is a segment; plans that need more are
                        * dropped */
   gint64 *macs_after; /* indexed by position: MACs of the steps from this position on, without added
                        * MACs */
   GArray **labels;    /* Label, indexed by position and state: sorted by rising MACs and falling
-                       * bytes */
+                       * bytes (compare_labels()) */
 } Search;
 
 static GArray *
@@ -116,6 +118,15 @@ thin_out (GArray *labels)
   g_array_remove_index (labels, least);
 }
 
+/* Compares the bytes of two plans, then their numbers of overlays. */
+static int
+compare_labels (const Label *a, const Label *b)
+{
+  if (a->peak_bytes != b->peak_bytes)
+    return a->peak_bytes < b->peak_bytes ? -1 : 1;
+  return a->n_overlays < b->n_overlays ? -1 : a->n_overlays > b->n_overlays;
+}
+
 /* Adds a label unless another label has at most its MACs and at most its bytes. Removes the labels
  * that the new one dominates. */
 static void
@@ -124,11 +135,11 @@ add_label (GArray *labels, const Label *label)
   guint at = 0;
 
   while (at < labels->len && g_array_index (labels, Label, at).macs <= label->macs)
-    if (g_array_index (labels, Label, at++).peak_bytes <= label->peak_bytes)
+    if (compare_labels (&g_array_index (labels, Label, at++), label) <= 0)
       return;
   while (at > 0 && g_array_index (labels, Label, at - 1).macs == label->macs)
     g_array_remove_index (labels, --at);
-  while (at < labels->len && g_array_index (labels, Label, at).peak_bytes >= label->peak_bytes)
+  while (at < labels->len && compare_labels (&g_array_index (labels, Label, at), label) >= 0)
     g_array_remove_index (labels, at);
   g_array_insert_val (labels, at, *label);
 }
@@ -163,6 +174,7 @@ extend (
   gint64 least = is_blocked (before, state, g) ? n_bytes : n_bytes - saved;
   Label label = { .peak_bytes = MAX (before->peak_bytes, least),
                   .macs = before->macs + g->macs,
+                  .n_overlays = before->n_overlays + (s->prefers_few_overlays && least < n_bytes),
                   .segment = *g,
                   .state_before = state,
                   .before = index };
@@ -332,13 +344,17 @@ cleave_bundle_plan_unsplit (const CleaveBundleModel *model, gint64 align)
   return g_ptr_array_steal_index (plans, plans->len - 1);
 }
 
-GPtrArray *
-cleave_bundle_plan_all (const CleaveBundleModel *model, gint64 align, gint64 max_macs)
+static GPtrArray *
+search (const CleaveBundleModel *model,
+        gint64 align,
+        gint64 max_macs,
+        gboolean prefers_few_overlays)
 {
   GPtrArray *plans;
   Search s;
 
   init (&s, model, align, max_macs);
+  s.prefers_few_overlays = prefers_few_overlays;
   begin (&s);
   s.max_bytes = search_unsplit (&s);
   for (guint end = 1; end <= model->steps->len; end++)
@@ -346,4 +362,18 @@ cleave_bundle_plan_all (const CleaveBundleModel *model, gint64 align, gint64 max
   plans = list_plans (&s);
   clear (&s);
   return plans;
+}
+
+GPtrArray *
+cleave_bundle_plan_all (const CleaveBundleModel *model, gint64 align, gint64 max_macs)
+{
+  return search (model, align, max_macs, FALSE);
+}
+
+CleaveBundlePlan *
+cleave_bundle_plan_few_overlays (const CleaveBundleModel *model, gint64 align, gint64 max_macs)
+{
+  g_autoptr (GPtrArray) plans = search (model, align, max_macs, TRUE);
+
+  return g_ptr_array_steal_index (plans, plans->len - 1);
 }

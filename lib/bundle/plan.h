@@ -23,5 +23,10 @@ void cleave_bundle_plan_free (gpointer plan);
 /* Returns the plans (CleaveBundlePlan) with at most `max_macs` MACs, sorted by rising MACs and
  * falling bytes. */
 GPtrArray *cleave_bundle_plan_all (const CleaveBundleModel *model, gint64 align, gint64 max_macs);
+/* Returns the plan with the fewest bytes among the plans with at most `max_macs` MACs. If several
+ * plans have these bytes, returns one with few overlays: their offsets depend on each other, so the
+ * layout of many overlays may need more bytes than the peak. */
+CleaveBundlePlan *
+cleave_bundle_plan_few_overlays (const CleaveBundleModel *model, gint64 align, gint64 max_macs);
 /* Returns the plan in which each step is a segment of its own. */
 CleaveBundlePlan *cleave_bundle_plan_unsplit (const CleaveBundleModel *model, gint64 align);
