@@ -157,10 +157,10 @@ append_kernels (const CleaveBundle *bundle, GString *out)
     }
 }
 
-/* Appends the definitions of the macros that the headers of the kernels test, such as CLEAVE_WIDE.
- */
+/* Appends the lines before the kernels: the macros that the headers of the kernels test, such as
+ * CLEAVE_FLOAT_SCALES, and a line that turns a warning of clang off. */
 static void
-append_defines (const CleaveBundle *bundle, GString *out)
+append_settings (const CleaveBundle *bundle, GString *out)
 {
   gboolean has_float_scales = FALSE, has_fixed_scales = FALSE, has_separate_weights = FALSE;
 
@@ -172,6 +172,11 @@ append_defines (const CleaveBundle *bundle, GString *out)
       has_fixed_scales |= layer->has_fixed_scales;
       has_separate_weights |= layer->has_separate_weights;
     }
+  g_string_append (out,
+                   "\n/* A header of kernels may have functions that this model does not use. */\n"
+                   "#ifdef __clang__\n"
+                   "#pragma clang diagnostic ignored \"-Wunused-function\"\n"
+                   "#endif\n");
   if (has_float_scales)
     g_string_append (out, "\n#define CLEAVE_FLOAT_SCALES\n");
   if (has_fixed_scales)
@@ -235,7 +240,7 @@ cleave_bundle_make_kernels (const CleaveBundle *bundle)
 {
   GString *out = g_string_new (LICENSE);
 
-  append_defines (bundle, out);
+  append_settings (bundle, out);
   g_string_append (out, "\n#include \"cleave-run.h\"\n");
   append_kernels (bundle, out);
   return g_string_free (out, FALSE);
@@ -302,7 +307,7 @@ cleave_bundle_make_single (const CleaveBundle *bundle)
       "#ifdef __GNUC__\n#define CLEAVE_STATIC static __attribute__ ((unused))\n"
       "#else\n#define CLEAVE_STATIC static\n#endif\n",
       bundle->name);
-  append_defines (bundle, out);
+  append_settings (bundle, out);
   append_static (out, header);
   append_static (out, run);
   append_kernels (bundle, kernels);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# symbols.py CLEAVE: compiles bundles with several compilers, and reads the undefined symbols of their objects. An object
-# may call only functions that the header of the bundle names: memcpy, memset and, for floats, functions of <math.h>. A
-# compiler may also call functions of its own runtime library, such as __aeabi_fadd on a processor without a unit for
-# floats. Exits with 77 (skipped) if no compiler is found.
+# symbols.py CLEAVE: compiles bundles with several compilers, for which a warning is an error. Reads the undefined symbols
+# of the objects. An object may call only functions that the header of the bundle names: memcpy, memset and, for floats,
+# functions of <math.h>. A compiler may also call functions of its own runtime library, such as __aeabi_fadd on a
+# processor without a unit for floats. Exits with 77 (skipped) if no compiler is found.
 import glob
 import os
 import re
@@ -22,6 +22,7 @@ COMPILERS = [
     [*ARM_GCC, '-mcpu=cortex-m4', '-mfloat-abi=hard', '-mfpu=fpv4-sp-d16', '-O2'],
     [*ARM_CLANG, '-O2'],
 ]
+FLAGS = '-std=c99 -pedantic -Wall -Wextra -Wconversion -Werror -ffp-contract=off'.split()
 # Functions of the runtime libraries of compilers, which each program contains.
 RUNTIME = re.compile(r'__aeabi_\w+|__gnu_\w+|_GLOBAL_OFFSET_TABLE_')
 
@@ -34,6 +35,7 @@ NETWORKS = {
                  '%g = Add %e, %f\noutput %g  # y\n', {'floorf', 'ceilf', 'rintf', 'sqrtf'}),
     'resize': (IMAGE + '%w = Constant seed=1 : float32 4x4x1x1\n%a = Conv %x, %w\n%b = Resize %a mode=linear sizes=1,4,12,12\n'
                'output %b  # y\n', {'fmaf'}),
+    'tanh': ('%x = Input : float32 1x4x6x6  # x\n%a = Tanh %x\noutput %a  # y\n', {'fmaf', 'copysignf', 'fabsf'}),
     'lstm': ('%x = Input : float32 3x1x4  # x\n%w = Constant seed=1 : float32 1x20x4\n%r = Constant seed=2 : float32 1x20x5\n'
              '%a, %b, %c = LSTM %x, %w, %r hidden_size=5\noutput %a  # y\n', {'fmaf', 'copysignf', 'fabsf'}),
     'integers': ('%x = Input : int8 1x6x6x4  # x\n%zero = Constant value=-5 : int8 scalar\n'
@@ -72,7 +74,7 @@ def find_undefined(bundle, compiler):
             if source.endswith('-test.c'):
                 continue
             target = os.path.join(folder, 'part.o')
-            run(*compiler, '-std=c99', '-ffp-contract=off', '-c', source, '-o', target)
+            run(*compiler, *FLAGS, '-c', source, '-o', target)
             for line in run('nm', target).splitlines():
                 kind, symbol = line.split()[-2:]
                 (undefined if kind == 'U' else defined).add(symbol)
