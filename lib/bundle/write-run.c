@@ -17,17 +17,19 @@ print_read_row (const CleaveBundle *bundle, GString *out)
     has_rows |= cleave_bundle_is_by_rows (bundle, i);
   if (!has_rows)
     return FALSE;
-  g_string_append_printf (out,
-                          "static void\nread_row (void *user_data, int32_t port, int32_t row, void "
-                          "*to)\n{\n  const %sIo *io = (const %sIo *) user_data;\n\n",
-                          bundle->type, bundle->type);
+  g_string_append_printf (
+      out,
+      "static void\nread_row (void *user_data, int32_t layer, int32_t row, void "
+      "*to)\n{\n  const %sIo *io = (const %sIo *) user_data;\n\n",
+      bundle->type, bundle->type);
   for (guint i = 0; i < cleave_graph_get_n_inputs (bundle->model->graph); i++)
     {
       g_autofree char *name = cleave_bundle_dup_input_name (bundle, i);
 
       if (cleave_bundle_is_by_rows (bundle, i))
         g_string_append_printf (
-            out, "  if (port == %u)\n    io->read_%s (io->user_data, row, (%s *) to);\n", i, name,
+            out, "  if (layer == %u)\n    io->read_%s (io->user_data, row, (%s *) to);\n",
+            cleave_bundle_input (bundle, i)->producer, name,
             cleave_bundle_element_type (cleave_bundle_input (bundle, i)->result->type.element));
     }
   g_string_append (out, "}\n\n");

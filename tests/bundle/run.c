@@ -175,6 +175,28 @@ START_TEST (bundles_with_numbers_over_small_types_have_the_bits_of_a_program)
 }
 END_TEST
 
+START_TEST (each_input_by_rows_has_a_function_of_its_own)
+{
+  CleaveBundleIo in = { NULL, CLEAVE_BUNDLE_ROWS };
+  CleaveBundleOptions o = { .inputs = &in, .n_inputs = 1, .max_added_macs = CLEAVE_NOTHING_ADDED };
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%a = Input : float32 1x4x6x5\n"
+                                                      "%b = Input : float32 1x4x6x5\n"
+                                                      "%c = Input : float32 1x4x6x5\n"
+                                                      "%d = Sub %a, %b\n"
+                                                      "%y = Sub %d, %c\n"
+                                                      "output %y\n",
+                                                      "rows", NULL);
+  CleaveBundleMemory memories[] = { { "fast", 64 }, { "slow", 65536 } };
+  Seen seen = { 0 };
+
+  check (graph, 1, o, &seen);
+  o.memories = memories;
+  o.n_memories = G_N_ELEMENTS (memories);
+  check (graph, 1, o, &seen);
+  ck_assert_uint_eq (seen.rows, 2);
+}
+END_TEST
+
 START_TEST (a_bundle_of_a_small_model_has_small_types)
 {
   g_autoptr (CleaveGraph) graph = network_random (0);
@@ -188,7 +210,8 @@ add_tests (Suite *suite)
 {
   TCase *tests = tcase_create ("texts");
 
-  cleave_add_case (suite, "run", bundles_of_random_networks_have_the_bits_of_a_program, NULL);
+  cleave_add_case (suite, "run", bundles_of_random_networks_have_the_bits_of_a_program,
+                   each_input_by_rows_has_a_function_of_its_own, NULL);
   tcase_set_timeout (tests, 300); /* the test compiles bundles for some seconds */
   tcase_add_loop_test (tests, bundles_of_batches_and_sequences_have_the_bits_of_a_program, 0,
                        G_N_ELEMENTS (texts));

@@ -246,9 +246,10 @@ cleave_run (CleaveRun *run)
       model->kernels[layer->kernel](&run->call);
     else
       {
-        const CleaveValue *value = &model->values[layer - model->layers];
+        const int32_t at = (int32_t) (layer - model->layers);
 
-        run->read_row (run->user_data, value->port,
-                       run->call.row + (int32_t) run->call.image * value->rows, run->call.y);
+        run->read_row (run->user_data, at,
+                       run->call.row + (int32_t) run->call.image * model->values[at].rows,
+                       run->call.y);
       }
 }

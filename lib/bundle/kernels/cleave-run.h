@@ -103,9 +103,9 @@ typedef struct
   unsigned char *const *arenas;
   const void *const *inputs;
   void *const *outputs;
-  /* Writes row `row` of input `port` to `to`, for an input that is supplied row by row. Is called
-   * for rows in order. */
-  void (*read_row) (void *user_data, int32_t port, int32_t row, void *to);
+  /* Writes row `row` of an input to `to`, for an input that is supplied row by row. `layer`: index
+   * of the layer that stands for the input. Is called for rows in order. */
+  void (*read_row) (void *user_data, int32_t layer, int32_t row, void *to);
   void *user_data;
   CleaveState *states; /* one entry for each layer of the longest segment */
   /* The fields below are the position of the run: segment, layers and band. The image of the batch
