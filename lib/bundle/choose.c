@@ -90,19 +90,16 @@ lay_out (const CleaveBundle *bundle, CleaveBundlePlan **plan)
     return layout;
   other = cleave_bundle_plan_few_overlays (bundle->model, bundle->align, max_macs);
   other_layout = cleave_bundle_layout_new (bundle->model, other, &one, bundle->align);
-  if (other_layout->n_bytes < layout->n_bytes)
+  if (other_layout->n_bytes >= layout->n_bytes)
     {
-      CleaveBundleLayout *larger = layout;
-      CleaveBundlePlan *replaced = *plan;
-
-      layout = other_layout;
-      other_layout = larger;
-      *plan = other;
-      other = replaced;
+      cleave_bundle_layout_free (other_layout);
+      cleave_bundle_plan_free (other);
+      return layout;
     }
-  cleave_bundle_layout_free (other_layout);
-  cleave_bundle_plan_free (other);
-  return layout;
+  cleave_bundle_layout_free (layout);
+  cleave_bundle_plan_free (*plan);
+  *plan = other;
+  return other_layout;
 }
 
 /* Selects the plan with the fewest MACs whose layout needs at most `max_memory` bytes. Without a

@@ -14,7 +14,9 @@ typedef struct
 {
   const CleaveRecurrentF32 *p;
   const float *x, *h; /* input of the step, and the state h before the step */
-  float *y, *c;       /* the state h after the step, and the third vector of the state */
+  float *y;           /* the state h after the step */
+  float
+      *c; /* LSTM: the cell state, which the step updates; GRU: space for h times the reset gate */
 } RecurrentStep;
 
 static inline float
