@@ -110,7 +110,10 @@ Bundle.__repr__ = describe_bundle
 SplitReport.split = property(split_nodes, doc=split_nodes.__doc__)
 SplitReport.ranges = property(split_ranges, doc=split_ranges.__doc__)
 SplitReport.not_split = property(not_split, doc=not_split.__doc__)
-SplitReport.totals = property(split_totals, doc='Nodes, MACs and peak bytes of the whole graph, before and after the split; the number of parallel subgraphs.')
+SplitReport.totals = property(
+    split_totals,
+    doc='Nodes, MACs and peak bytes of the whole graph, before and after the split; the number of parallel subgraphs.',
+)
 SplitReport.__repr__ = describe_split
 FitReport.totals = property(fit_totals, doc='Arena bytes, MACs, nodes and latency in nanoseconds, before and after.')
 FitReport.loops = property(fit_loops, doc=fit_loops.__doc__)
