@@ -15,6 +15,8 @@ import shutil
 import subprocess
 import tempfile
 
+from undefined import find_undefined, read_header
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 FLAGS = ('-std=c99 -pedantic -Wall -Wextra -Wconversion -Werror -O0 -ffp-contract=off -fsanitize=address,undefined '
          '-fno-sanitize-recover=all').split()
@@ -122,27 +124,9 @@ def check_bits(compiler, bundle, include, library):
     assert result.returncode == 0, f'{bundle}: exit status {result.returncode}\n{result.stdout}{result.stderr}'
 
 
-def read_header(bundle):
-    """Returns the functions of the C library and of CMSIS-NN that the header of a bundle names."""
-    with open(os.path.join(bundle, 'net.h')) as file:
-        text = file.read()
-    names = re.search(r'functions of the C library: ([\w, \n*]+)\.', text).group(1)
-    return set(re.findall(r'\w+', names)) | set(re.findall(r'arm_\w+', text))
-
-
 def check_symbols(compiler, bundle, include):
     """Checks that the objects call only functions that the header names. Returns the undefined symbols."""
-    found, defined = set(), set()
-    target = os.path.join(bundle, 'part.o')
-    for source in glob.glob(os.path.join(bundle, '*.c')):
-        if source.endswith('-test.c'):
-            continue
-        result = run(compiler, '-std=c99', '-O2', '-ffp-contract=off', '-isystem', include, '-c', source, '-o', target)
-        assert result.returncode == 0, f'{source}: {result.stderr}'
-        for line in run('nm', target).stdout.splitlines():
-            kind, symbol = line.split()[-2:]
-            (found if kind == 'U' else defined).add(symbol)
-    found -= defined | {'_GLOBAL_OFFSET_TABLE_'}
+    found = find_undefined(bundle, [compiler, '-std=c99', '-O2', '-ffp-contract=off', '-isystem', include])
     assert found <= read_header(bundle), f'{bundle}: {sorted(found - read_header(bundle))} are undefined'
     return found
 

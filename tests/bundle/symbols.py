@@ -4,13 +4,14 @@
 # of the objects. An object may call only functions that the header of the bundle names: memcpy, memset and, for floats,
 # functions of <math.h>. A compiler may also call functions of its own runtime library, such as __aeabi_fadd on a
 # processor without a unit for floats. Exits with 77 (skipped) if no compiler is found.
-import glob
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+
+from undefined import find_undefined, read_header
 
 CLEAVE = sys.argv[1]
 PICOLIBC = '/usr/lib/picolibc/arm-none-eabi/include'
@@ -24,7 +25,7 @@ COMPILERS = [
 ]
 FLAGS = '-std=c99 -pedantic -Wall -Wextra -Wconversion -Werror -ffp-contract=off'.split()
 # Functions of the runtime libraries of compilers, which each program contains.
-RUNTIME = re.compile(r'__aeabi_\w+|__gnu_\w+|_GLOBAL_OFFSET_TABLE_')
+RUNTIME = re.compile(r'__aeabi_\w+|__gnu_\w+')
 
 IMAGE = '%x = Input : float32 1x4x6x6  # x\n%two = Constant value=2 : float32 scalar\n'
 # Each network, its text, and the functions of <math.h> that its header must name. A Gelu is written as a Mul by an Erf.
@@ -59,28 +60,6 @@ def write_bundle(name, text, folder):
     return out
 
 
-def read_header(bundle):
-    """Returns the functions of the C library that the header of a bundle names."""
-    with open(os.path.join(bundle, os.path.basename(bundle) + '.h')) as file:
-        names = re.search(r'functions of the C library: ([\w, \n*]+)\.', file.read()).group(1)
-    return set(re.findall(r'\w+', names))
-
-
-def find_undefined(bundle, compiler):
-    """Compiles a bundle without its test. Returns the symbols that no object of the bundle defines."""
-    undefined, defined = set(), set()
-    with tempfile.TemporaryDirectory() as folder:
-        for source in glob.glob(os.path.join(bundle, '*.c')):
-            if source.endswith('-test.c'):
-                continue
-            target = os.path.join(folder, 'part.o')
-            run(*compiler, *FLAGS, '-c', source, '-o', target)
-            for line in run('nm', target).splitlines():
-                kind, symbol = line.split()[-2:]
-                (undefined if kind == 'U' else defined).add(symbol)
-    return {symbol for symbol in undefined - defined if not RUNTIME.fullmatch(symbol)}
-
-
 def main():
     compilers = [compiler for compiler in COMPILERS if shutil.which(compiler[0]) is not None and
                  (PICOLIBC not in compiler or os.path.isdir(PICOLIBC))]
@@ -93,7 +72,8 @@ def main():
             allowed = read_header(bundle)
             assert allowed == {'memcpy', 'memset'} | math, f'{name}: the header names {sorted(allowed)}'
             for compiler in compilers:
-                found = find_undefined(bundle, compiler)
+                found = find_undefined(bundle, [*compiler, *FLAGS])
+                found = {symbol for symbol in found if not RUNTIME.fullmatch(symbol)}
                 print(f'{name:10} {" ".join(compiler)}: {" ".join(sorted(found))}')
                 assert found <= allowed, f'{name}: {sorted(found - allowed)} are undefined, with {" ".join(compiler)}'
 
