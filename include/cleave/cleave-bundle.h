@@ -53,10 +53,11 @@ typedef struct
 
 /**
  * CleaveBundleKernels:
- * @CLEAVE_BUNDLE_KERNELS_ANY: C, and DSP instructions of ARM if the compiler's target has them
- * @CLEAVE_BUNDLE_KERNELS_C: C without DSP instructions
- * @CLEAVE_BUNDLE_KERNELS_DSP: DSP instructions of ARM; a compiler for other processors stops with
- * an error
+ * @CLEAVE_BUNDLE_KERNELS_ANY: C, and DSP instructions of ARM or Helium if the compiler's target has
+ * them
+ * @CLEAVE_BUNDLE_KERNELS_C: C without DSP instructions and Helium
+ * @CLEAVE_BUNDLE_KERNELS_DSP: DSP instructions of ARM, or Helium if the compiler's target has it; a
+ * compiler for other processors stops with an error
  * @CLEAVE_BUNDLE_KERNELS_CMSIS_NN: calls of CMSIS-NN where it computes the same bits, and where the
  * operands and the result of the call fit into the arena; the kernels of
  * %CLEAVE_BUNDLE_KERNELS_ANY for all other layers

@@ -33,18 +33,18 @@ load_kernel (const char *file, const char *ending)
   return bytes;
 }
 
-/* The functions below select the code for DSP instructions. */
+/* The functions below select the code for DSP instructions and for Helium. */
 
-/* Removes the lines for processors with DSP instructions from a text, or the lines for other
- * processors:
+/* Returns a text after choosing lines that depend on a macro. `conditions`: beginnings of the lines
+ * that test the macro, ending with NULL:
  *
- *   #ifdef CLEAVE_DSP          or  #if defined __ARM_FEATURE_DSP …
- *   ...                            ...
- *   #else                          #endif
- *   ...
+ *   #ifdef MACRO
+ *   ...            only these lines are kept if is_defined is TRUE
+ *   #else
+ *   ...            only these lines are kept if it is FALSE
  *   #endif */
 static char *
-choose_dsp (const char *text, gboolean has_dsp)
+choose_lines (const char *text, const char *const *conditions, gboolean is_defined)
 {
   GString *out = g_string_new (NULL);
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
@@ -53,16 +53,17 @@ choose_dsp (const char *text, gboolean has_dsp)
 
   for (guint i = 0; lines[i] != NULL; i++)
     {
-      gboolean is_mark = TRUE;
+      gboolean is_mark = TRUE, is_condition = FALSE;
 
-      if (g_str_has_prefix (lines[i], "#ifdef CLEAVE_DSP") ||
-          g_str_has_prefix (lines[i], "#if defined __ARM_FEATURE_DSP"))
+      for (guint j = 0; conditions[j] != NULL && !is_inside; j++)
+        is_condition = is_condition || g_str_has_prefix (lines[i], conditions[j]);
+      if (is_condition)
         {
           is_inside = TRUE;
-          is_kept = has_dsp;
+          is_kept = is_defined;
         }
       else if (is_inside && depth == 0 && g_str_has_prefix (lines[i], "#else"))
-        is_kept = !has_dsp;
+        is_kept = !is_defined;
       else if (is_inside && depth == 0 && g_str_has_prefix (lines[i], "#endif"))
         {
           is_inside = FALSE;
@@ -78,6 +79,18 @@ choose_dsp (const char *text, gboolean has_dsp)
         g_string_append_printf (out, "%s%s", lines[i], lines[i + 1] == NULL ? "" : "\n");
     }
   return g_string_free (out, FALSE);
+}
+
+/* Returns a text with the code for DSP instructions, or without it. All processors with Helium have
+ * DSP instructions: without DSP instructions, the text has no code for Helium. */
+static char *
+choose_dsp (const char *text, gboolean has_dsp)
+{
+  static const char *const helium[] = { "#ifdef CLEAVE_MVE", NULL };
+  static const char *const dsp[] = { "#ifdef CLEAVE_DSP", "#if defined __ARM_FEATURE_DSP", NULL };
+  g_autofree char *rest = has_dsp ? g_strdup (text) : choose_lines (text, helium, FALSE);
+
+  return choose_lines (rest, dsp, has_dsp);
 }
 
 /* Returns the text of a kernel file, with the code for the instructions that the options select. */

@@ -2,8 +2,9 @@
 
 /* Measures a call of a bundle's run function RUN on an emulated board (emulate.py). The linker
  * option --wrap redirects the calls of RUN to this file. Prints the bytes of stack that the call
- * used. If the board has a CMSDK timer, also prints the ticks that the timer counted during the
- * call.
+ * used. If a macro names a clock, also prints the ticks of the clock during the call. TIMER is the
+ * address of a CMSDK timer. COUNTER is the address of a counter of Corstone SSE-300. With
+ * RV32_CLOCK, the clock is the RISC-V register minstret, which in QEMU 7.2 counts nanoseconds.
  *
  * RUN has two to four parameters, all pointers. The boards pass four pointers in registers, so the
  * wrapper can pass on four pointers in all cases. */
@@ -20,10 +21,41 @@
 void NAME (__real_, RUN) (void *a, void *b, void *c, void *d);
 void NAME (__wrap_, RUN) (void *a, void *b, void *c, void *d);
 
-#ifdef TIMER
-/* Registers of the timer: control, value, reload. */
-static volatile uint32_t *const timer = (volatile uint32_t *) TIMER;
+#if defined TIMER
+static volatile uint32_t *const timer = (volatile uint32_t *) TIMER; /* control, value, reload */
+#elif defined COUNTER
+static volatile uint32_t *const counter =
+    (volatile uint32_t *) COUNTER; /* control, status, value */
 #endif
+
+static void
+start_clock (void)
+{
+#if defined TIMER
+  timer[2] = 0xffffffffu;
+  timer[1] = 0xffffffffu;
+  timer[0] = 1;
+#elif defined COUNTER
+  counter[0] = 1;
+#endif
+}
+
+/* Returns the ticks of the clock. The CMSDK timer counts down. */
+static inline uint32_t
+read_clock (void)
+{
+  uint32_t ticks = 0;
+
+#if defined TIMER
+  ticks = timer[1];
+#elif defined COUNTER
+  ticks = counter[2];
+#elif defined RV32_CLOCK
+  __asm__ volatile(".option push\n\t.option arch, +zicsr\n\tcsrr %0, minstret\n\t.option pop"
+                   : "=r"(ticks));
+#endif
+  return ticks;
+}
 
 /* If `is_begin`, fills the stack below this call with a pattern. If not `is_begin`, returns the
  * number of bytes of stack that have changed since the fill. */
@@ -44,18 +76,15 @@ static uint32_t __attribute__ ((noinline)) paint_stack (int is_begin)
 void
 NAME (__wrap_, RUN) (void *a, void *b, void *c, void *d)
 {
-  uint32_t ticks = 0, stack;
+  uint32_t ticks, stack;
 
   paint_stack (1);
-#ifdef TIMER
-  timer[2] = 0xffffffffu;
-  timer[1] = 0xffffffffu;
-  timer[0] = 1;
-  ticks = timer[1];
-#endif
+  start_clock ();
+  ticks = read_clock ();
   NAME (__real_, RUN) (a, b, c, d);
+  ticks = read_clock () - ticks;
 #ifdef TIMER
-  ticks -= timer[1];
+  ticks = 0u - ticks;
 #endif
   stack = paint_stack (0);
   printf ("stack %lu ticks %lu\n", (unsigned long) stack, (unsigned long) ticks);

@@ -3,8 +3,8 @@
 # emulated boards. Usage: emulate.py [--board=M0,M4 …] [--flags="-O2"] [--table] FOLDER…
 #
 # Prints a line for each bundle and board: the bytes of code and tables, the bytes of stack, and the instructions of a
-# run. Only boards with a CMSDK timer have the number of instructions. The number is exact and repeatable, since QEMU
-# counts instructions. Fails if an output differs from the output of `cleave run`. A bundle that does not fit the memory
+# run. The number of instructions is exact and repeatable, since the clocks of QEMU count instructions. It is unknown on
+# M0, which has no 32-bit timer. Fails if an output differs from the output of `cleave run`. A bundle that does not fit the memory
 # of a board is skipped.
 import argparse
 import glob
@@ -18,10 +18,12 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ARM = ['arm-none-eabi-', '-mthumb', '--specs=picolibc.specs', '--oslib=semihost', '--crt0=hosted']
 RISCV = ['riscv64-unknown-elf-', '--specs=picolibc.specs', '--oslib=semihost', '--crt0=hosted']
-TIMER = '0x40000000'
+# Clocks: an option for emulate.c, and ticks per instruction. -icount shift=6 gives an instruction 64 ns. The CMSDK
+# timers have 25 million ticks a second (M33: 20 million), the counter of M55 has 32 million, and RV32 counts nanoseconds.
+TIMER = ('-DTIMER=0x40000000', 1.6)
 
 # By name of a board: compiler with options, address and size of the flash, address and size of the RAM, QEMU command,
-# address of the CMSDK timer or None.
+# clock or None.
 BOARDS = {
     'M0': (ARM + ['-mcpu=cortex-m0'], 0, 0x40000, 0x20000000, 0x4000, 'qemu-system-arm -M microbit', None),
     'M3': (ARM + ['-mcpu=cortex-m3'], 0, 0x400000, 0x20000000, 0x400000, 'qemu-system-arm -M mps2-an385', TIMER),
@@ -30,13 +32,12 @@ BOARDS = {
     'M7': (ARM + ['-mcpu=cortex-m7', '-mfloat-abi=hard', '-mfpu=fpv5-d16'], 0, 0x400000, 0x20000000, 0x400000,
            'qemu-system-arm -M mps2-an500', TIMER),
     'M33': (ARM + ['-mcpu=cortex-m33', '-mfloat-abi=hard', '-mfpu=fpv5-sp-d16'], 0x10000000, 0x400000, 0x38000000,
-            0x200000, 'qemu-system-arm -M mps2-an505', None),
+            0x200000, 'qemu-system-arm -M mps2-an505', ('-DTIMER=0x40000000', 1.28)),
     'M55': (ARM + ['-mcpu=cortex-m55', '-mfloat-abi=hard'], 0x10000000, 0x80000, 0x30000000, 0x80000,
-            'qemu-system-arm -M mps3-an547', None),
+            'qemu-system-arm -M mps3-an547', ('-DCOUNTER=0x58100000', 2.048)),
     'RV32': (RISCV + ['-march=rv32imac', '-mabi=ilp32'], 0x80000000, 0x200000, 0x80200000, 0x200000,
-             'qemu-system-riscv32 -M virt -bios none', None),
+             'qemu-system-riscv32 -M virt -bios none', ('-DRV32_CLOCK', 64)),
 }
-TICKS_PER_INSTRUCTION = 1.6  # the timer has 25 million ticks a second, and -icount shift=6 gives an instruction 64 ns
 STACK = 0x1000
 WARNINGS = '-pedantic -Wall -Wextra -Wconversion -Werror'.split()
 
@@ -76,11 +77,11 @@ def compile_parts(folder, name, prefix, flags, out):
 
 def link(folder, name, function, board, flags, objects, out):
     """Links the test program. Returns an error message, or None if linking succeeds."""
-    compiler, flash, flash_size, ram, ram_size, _, timer = BOARDS[board]
+    compiler, flash, flash_size, ram, ram_size, _, clock = BOARDS[board]
     places = {'__flash': flash, '__flash_size': flash_size, '__ram': ram, '__ram_size': ram_size, '__stack_size': STACK}
     defines = [f'-Wl,--defsym={key}={value:#x}' for key, value in places.items()]
     result = run([compiler[0] + 'gcc', *flags, f'-DRUN={function}', f'-Wl,--wrap={function}', *defines,
-                  *([f'-DTIMER={timer}'] if timer else []), '-I' + folder, os.path.join(folder, name + '-test.c'),
+                  *(clock[:1] if clock else []), '-I' + folder, os.path.join(folder, name + '-test.c'),
                   os.path.join(HERE, 'emulate.c'), *objects, '-lm', '-o', os.path.join(out, 'test.elf')])
     return None if result.returncode == 0 else result.stdout
 
@@ -99,7 +100,7 @@ def find_missing():
 
 def measure(folder, board, options):
     """Runs a bundle on a board. Returns figures by name, or None if the bundle does not fit the memory of the board.
-    `verdict` is equal, DIFFERS, WROTE OUTSIDE OF THE ARENA or FAILED; `instructions` is None without a timer."""
+    `verdict` is equal, DIFFERS, WROTE OUTSIDE OF THE ARENA or FAILED; `instructions` is None without a clock."""
     name, function = find_run(folder)
     compiler = BOARDS[board][0]
     flags = compiler[1:] + ['-std=c99', '-ffp-contract=off', *options]
@@ -116,7 +117,7 @@ def measure(folder, board, options):
     found = re.search(r'stack (\d+) ticks (\d+)', result.stdout)
     stack, ticks = (int(number) for number in found.groups()) if found else (0, 0)
     return {'name': name, 'board': board, 'size': size, 'stack': stack,
-            'instructions': round(ticks / TICKS_PER_INSTRUCTION) if BOARDS[board][6] else None,
+            'instructions': round(ticks / BOARDS[board][6][1]) if BOARDS[board][6] else None,
             'verdict': {0: 'equal', 1: 'DIFFERS', 2: 'WROTE OUTSIDE OF THE ARENA'}.get(result.returncode, 'FAILED'),
             'text': result.stdout}
 

@@ -21,21 +21,23 @@ cleave_multiply (int32_t x, int32_t multiplier)
 }
 
 #ifdef CLEAVE_FLOAT_SCALES
+/* Adding CLEAVE_MAGIC, 1.5 * 2^23, rounds a float to an integer, which is in the lowest bits of the
+ * sum. */
+#define CLEAVE_MAGIC 12582912.0f
+#define CLEAVE_MAGIC_BITS 0x4b400000
+
 /* Returns x times the float with the bits `bits`, rounded to the nearest integer, ties to even. If
  * the product is out of the range of int16, may return any value out of this range on the same
  * side. */
 static inline int32_t
 cleave_scale_float (int32_t x, int32_t bits)
 {
-  /* adding 1.5 * 2^23 rounds a float to an integer, which is in the lowest bits of the sum */
-  const float magic = 12582912.0f;
-  const int32_t magic_bits = 0x4b400000;
   float scale, value;
 
   memcpy (&scale, &bits, sizeof scale);
-  value = (float) x * scale + magic;
+  value = (float) x * scale + CLEAVE_MAGIC;
   memcpy (&bits, &value, sizeof bits);
-  return (bits < 0 ? 0 : bits) - magic_bits; /* larger positive floats have larger bits */
+  return (bits < 0 ? 0 : bits) - CLEAVE_MAGIC_BITS; /* larger positive floats have larger bits */
 }
 #endif
 

@@ -22,6 +22,10 @@
  * of int16 in one instruction. The results have the same bits as in plain C. */
 #include <arm_acle.h>
 #define CLEAVE_DSP
+#if __ARM_FEATURE_MVE & 1
+/* CLEAVE_MVE: processors with Helium (Cortex-M55, M85) have vectors of 16 bytes for integers. */
+#define CLEAVE_MVE
+#endif
 #endif
 
 /* Each product and each sum of floats is rounded, except for cleave_fma (). Some compilers fuse a

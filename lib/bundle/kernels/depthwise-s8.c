@@ -8,7 +8,20 @@
 #include "cleave-kernels.h"
 #include "window-s8.h"
 
-/* Adds the products of one tap to the sums of four channels. */
+/* DEPTHWISE_S8_SUMS defines the sums of four channels. DEPTHWISE_S8_STEP adds the products of one
+ * tap. DEPTHWISE_S8_STORE stores the sums. */
+#ifdef CLEAVE_MVE
+#define DEPTHWISE_S8_SUMS int32x4_t sums = vdupq_n_s32 (0);
+#define DEPTHWISE_S8_STEP(from, w)                                                                 \
+  sums = vaddq_s32 (sums, vmulq_s32 (vaddq_n_s32 (vldrbq_s32 (from), zeros), vldrbq_s32 (w)));
+#define DEPTHWISE_S8_STORE(to) vstrwq_u32 (to, vreinterpretq_u32_s32 (sums));
+#else
+#define DEPTHWISE_S8_SUMS int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+#define DEPTHWISE_S8_STORE(to)                                                                     \
+  (to)[0] = (uint32_t) s0;                                                                         \
+  (to)[1] = (uint32_t) s1;                                                                         \
+  (to)[2] = (uint32_t) s2;                                                                         \
+  (to)[3] = (uint32_t) s3;
 #ifdef CLEAVE_DSP
 #define DEPTHWISE_S8_STEP(from, w)                                                                 \
   {                                                                                                \
@@ -34,6 +47,7 @@
     s3 += (a[3] + zeros) * b[3];                                                                   \
   }
 #endif
+#endif
 
 /* The windows of all channels of a pixel of the result. */
 typedef struct
@@ -44,7 +58,8 @@ typedef struct
   int32_t taps;        /* number of taps of each row of the kernel that read data */
   int32_t step, skip;  /* step: bytes of x from one tap to the next; skip: bytes of the weights of
                           a row of the kernel for taps on padding */
-  int32_t zeros;       /* -x_zero; with DSP instructions, in both halves of the word */
+  int32_t zeros;       /* -x_zero; with DSP instructions and without Helium, in both halves of the
+                          word */
 } DepthwiseS8;
 
 /* Sets the windows of a pixel, whose first tap is in column `first`. */
@@ -68,8 +83,8 @@ depthwise_s8_compute (const DepthwiseS8 *s, int32_t channel, uint32_t *sum)
 {
   const int32_t channels = s->window.p->groups, step = s->step, zeros = s->zeros;
   const int8_t *x = s->x + channel, *w = s->w + channel;
-  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   uint32_t row = s->window.row;
+  DEPTHWISE_S8_SUMS
 
   for (int32_t rows = s->window.row_end - s->window.row_begin; rows > 0; rows--)
     {
@@ -92,10 +107,7 @@ depthwise_s8_compute (const DepthwiseS8 *s, int32_t channel, uint32_t *sum)
       w += s->skip;
       row = window_s8_next_row (&s->window, row);
     }
-  sum[0] = (uint32_t) s0;
-  sum[1] = (uint32_t) s1;
-  sum[2] = (uint32_t) s2;
-  sum[3] = (uint32_t) s3;
+  DEPTHWISE_S8_STORE (sum)
 }
 
 void
@@ -109,7 +121,9 @@ cleave_depthwise_s8 (const CleaveCall *call)
   window_s8_begin (&s.window, call);
   s.zeros = -p->x_zero;
 #ifdef CLEAVE_DSP
+#ifndef CLEAVE_MVE
   s.zeros = (int32_t) ((uint32_t) s.zeros * 0x10000u + ((uint32_t) s.zeros & 0xffffu));
+#endif
 #endif
   for (int32_t left = call->end - call->begin; left > 0; left--)
     {

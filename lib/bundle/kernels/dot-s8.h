@@ -18,6 +18,69 @@
 /* The largest n. If n is larger, a sum of products with the whole integers can exceed an int32. */
 #define DOT_S8_ELEMENTS 508
 
+/* Adds the results of two channels to sum[0] and sum[1]. `first`: sum of the products with the low
+ * bytes; `both`: sum of the products with the whole integers. */
+static inline void
+dot_s8_end (uint32_t *sum, int32_t first, int32_t both)
+{
+  sum[0] += (uint32_t) first;
+  sum[1] += (uint32_t) ((both - first) >> 8);
+}
+
+#ifdef CLEAVE_MVE
+/* Adds n products to each sum of two channels. A vector has eight elements of x as int16, or the
+ * weights of eight elements. If n is no multiple of eight, the last step computes half of a vector.
+ * `second`: the code for the second pixel. */
+#define DOT_S8_LOOP(second)                                                                        \
+  __asm__ volatile("vldrh.u16 q3, [%8]\n\tdlstp.16 lr, %7\n1:\n\t"                                 \
+                   "vldrh.u16 q1, [%6, q3]\n\tvldrb.s16 q0, [%4], #8\n\tvmovlb.s8 q2, q1\n\t"      \
+                   "vmladava.s16 %1, q0, q1\n\tvmladava.s16 %0, q0, q2\n\t" second                 \
+                   "add %6, %6, #32\n\tletp lr, 1b"                                                \
+                   : "+Te"(s0), "+Te"(s1), "+Te"(s2), "+Te"(s3), "+l"(x), "+l"(next), "+r"(from)   \
+                   : "r"(n), "r"(offsets)                                                          \
+                   : "q0", "q1", "q2", "q3", "lr", "memory");
+
+/* Adds n products to each sum of four channels of one pixel or, if has_second is not 0, of two
+ * pixels. */
+static inline void
+dot_s8_add (
+    uint32_t *sum, const int8_t *first, int32_t other, const int8_t *w, int32_t n, int has_second)
+{
+  /* offsets in bytes of the weights of elements 0 to 7 */
+  static const uint16_t offsets[8] = { 0, 8, 2, 10, 16, 24, 18, 26 };
+
+  for (int32_t c = 0; c < 4; c += 2)
+    {
+      const int8_t *x = first, *next = first + other, *from = w + 2 * c;
+      int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+
+      if (has_second)
+        {
+          DOT_S8_LOOP ("vldrb.s16 q0, [%5], #8\n\t"
+                       "vmladava.s16 %3, q0, q1\n\tvmladava.s16 %2, q0, q2\n\t")
+          dot_s8_end (sum + c + 4, s2, s3);
+        }
+      else
+        DOT_S8_LOOP ("")
+      dot_s8_end (sum + c, s0, s1);
+    }
+}
+
+/* Adds n products to each sum of four channels of two pixels. The elements of the second pixel are
+ * `other` bytes after x. */
+static inline void
+dot_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int32_t n)
+{
+  dot_s8_add (sum, x, other, w, n, 1);
+}
+
+/* Adds n products to each sum of four channels of one pixel. */
+static inline void
+dot_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
+{
+  dot_s8_add (sum, x, 0, w, n, 0);
+}
+#else
 #ifdef CLEAVE_DSP
 /* Adds the products of two elements (the halves of `a`) and the weights of two channels. */
 #define DOT_S8_PAIR(at, a, s0, s1)                                                                 \
@@ -167,15 +230,6 @@ dot_s8_both (const int8_t *w)
   while (w != end);
 #endif
 
-/* Adds the results of two channels to sum[0] and sum[1]. `first`: sum of the products with the low
- * bytes; `both`: sum of the products with the whole integers. */
-static inline void
-dot_s8_end (uint32_t *sum, int32_t first, int32_t both)
-{
-  sum[0] += (uint32_t) first;
-  sum[1] += (uint32_t) ((both - first) >> 8);
-}
-
 /* Adds n products to each sum of four channels of two pixels. The elements of the second pixel are
  * `other` bytes after x. */
 static inline void
@@ -206,3 +260,4 @@ dot_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
   dot_s8_end (sum, s0, s1);
   dot_s8_end (sum + 2, s2, s3);
 }
+#endif

@@ -8,6 +8,34 @@
  * A bundle defines CLEAVE_SEPARATE_WEIGHTS if a layer has the order of this file. */
 
 #ifdef CLEAVE_SEPARATE_WEIGHTS
+#ifdef CLEAVE_MVE
+/* Adds n products to each sum of four channels of two pixels. n is a multiple of four, and at least
+ * four. A vector has 16 elements. If n is no multiple of 16, the last step computes a part of a
+ * vector. */
+static inline void
+dot_separate_s8_add (uint32_t *sum, const int8_t *first, int32_t other, const int8_t *w, int32_t n)
+{
+  /* offsets in bytes of the weights of elements 0 to 15 */
+  static const uint8_t offsets[16] = { 0, 1, 2, 3, 16, 17, 18, 19, 32, 33, 34, 35, 48, 49, 50, 51 };
+
+  for (int32_t c = 0; c < 4; c++)
+    {
+      const int8_t *x = first, *next = first + other, *from = w + 4 * c;
+      int32_t s0 = 0, s1 = 0;
+
+      __asm__ volatile("vldrb.u8 q3, [%6]\n\tdlstp.8 lr, %5\n1:\n\t"
+                       "vldrb.u8 q1, [%4, q3]\n\tvldrb.u8 q0, [%2], #16\n\t"
+                       "vmladava.s8 %0, q0, q1\n\tvldrb.u8 q2, [%3], #16\n\t"
+                       "vmladava.s8 %1, q2, q1\n\tadd %4, %4, #64\n\tletp lr, 1b"
+                       : "+Te"(s0), "+Te"(s1), "+r"(x), "+r"(next), "+r"(from)
+                       : "r"(n), "r"(offsets)
+                       : "q0", "q1", "q2", "q3", "lr", "memory");
+      sum[c] += (uint32_t) s0;
+      sum[c + 4] += (uint32_t) s1;
+    }
+}
+#endif
+
 #ifdef CLEAVE_DSP
 /* Returns elements 0 and 2 of four bytes, as halves of a word. */
 static inline int32_t
@@ -122,11 +150,19 @@ dot_separate_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t
 {
   int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
 
+#ifdef CLEAVE_MVE
+  if (n >= 4)
+    dot_separate_s8_add (sum, x, other, w, n & ~3);
+  x += n & ~3;
+  w += 4 * (n & ~3);
+  n &= 3;
+#else
   for (; n >= 4; n -= 4)
     {
       DOT_SEPARATE_S8_2X4
       w += 16;
     }
+#endif
   for (; n > 0; n--)
     {
       DOT_SEPARATE_S8_STEP_2X4 (0, 1)
@@ -146,6 +182,9 @@ dot_separate_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t
 static inline void
 dot_separate_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
 {
+#ifdef CLEAVE_MVE
+  dot_separate_s8_2x4 (sum, x, 0, w, n); /* the sums of the second pixel are not used */
+#else
   int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 
   for (; n >= 4; n -= 4)
@@ -162,5 +201,6 @@ dot_separate_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
   sum[1] += (uint32_t) s1;
   sum[2] += (uint32_t) s2;
   sum[3] += (uint32_t) s3;
+#endif
 }
 #endif

@@ -4,6 +4,10 @@
  * of windows in a ring, and the scaling of sums. Sums are unsigned, since unsigned overflow is
  * defined. */
 
+#ifdef CLEAVE_MVE
+#include <arm_mve.h>
+#endif
+
 /* 1 if a layer of the model has scales in fixed point, as in TensorFlow Lite. If it is 0, compilers
  * leave out the code for these scales. */
 #ifdef CLEAVE_FIXED_SCALES
@@ -134,6 +138,57 @@ window_s8_scale (const CleaveConvS8 *p,
   return window_s8_scale_twice (sum, start, multiplier, shift, zero);
 }
 
+#ifdef CLEAVE_MVE
+/* 1 if the processor has vectors of floats. */
+#define WINDOW_S8_HAS_VECTORS_OF_FLOATS (__ARM_FEATURE_MVE & 2)
+
+/* Returns whether window_s8_scale_four() can scale four channels of a layer. */
+static inline int
+window_s8_can_scale_four (const CleaveConvS8 *p, const int8_t *shifts)
+{
+#if defined CLEAVE_FLOAT_SCALES && WINDOW_S8_HAS_VECTORS_OF_FLOATS
+  if (!WINDOW_S8_HAS_FIXED || *shifts == INT8_MAX)
+    return 1;
+#endif
+  (void) shifts;
+  return WINDOW_S8_HAS_FIXED && p->is_doubled;
+}
+
+/* Scales the sums of four channels as window_s8_scale() does, and stores the results at y.
+ * `scales`, `shifts`: the constants of the channels. */
+static inline void
+window_s8_scale_four (const CleaveConvS8 *p,
+                      const uint32_t *sum,
+                      const int32_t *scales,
+                      const int8_t *shifts,
+                      int8_t *y)
+{
+  const int32x4x2_t constants = vld2q_s32 (scales); /* initial values, and multipliers */
+  int32x4_t x = vreinterpretq_s32_u32 (vldrwq_u32 (sum));
+
+#if defined CLEAVE_FLOAT_SCALES && WINDOW_S8_HAS_VECTORS_OF_FLOATS
+  if (!WINDOW_S8_HAS_FIXED || *shifts == INT8_MAX)
+    {
+      const float32x4_t scale = vreinterpretq_f32_s32 (constants.val[1]);
+      const float32x4_t product =
+          vmulq_f32 (vcvtq_f32_s32 (vaddq_s32 (x, constants.val[0])), scale);
+
+      x = vreinterpretq_s32_f32 (vaddq_n_f32 (product, CLEAVE_MAGIC));
+      x = vsubq_n_s32 (vmaxq_s32 (x, vdupq_n_s32 (0)), CLEAVE_MAGIC_BITS);
+      x = vaddq_n_s32 (x, p->y_zero);
+      x = vminq_s32 (vmaxq_s32 (x, vdupq_n_s32 (p->low)), vdupq_n_s32 (p->high));
+      vstrbq_s32 (y, x);
+      return;
+    }
+#endif
+  x = vrmulhq_s32 (vaddq_s32 (vaddq_s32 (x, x), constants.val[0]), constants.val[1]);
+  x = vaddq_s32 (x, vshrq_n_s32 (x, 31));
+  x = vaddq_n_s32 (vrshlq_s32 (x, vmvnq_s32 (vldrbq_s32 (shifts))), p->y_zero);
+  x = vminq_s32 (vmaxq_s32 (x, vdupq_n_s32 (INT8_MIN)), vdupq_n_s32 (INT8_MAX));
+  vstrbq_s32 (y, x);
+}
+#endif
+
 /* Scales the sums of n channels from `channel` on, and stores them in the pixel at `y`. If `other`
  * is not 0, also scales sum[4] ..., and stores them in the pixel `other` bytes after `y`. */
 static CLEAVE_APART void
@@ -146,6 +201,15 @@ window_s8_store (
   const int8_t *shifts = (const int8_t *) (p->sums + 2 * p->out * p->groups) + channel;
 
   y += channel;
+#ifdef CLEAVE_MVE
+  if (n == 4 && window_s8_can_scale_four (p, shifts))
+    {
+      window_s8_scale_four (p, sum, scales, shifts, y);
+      if (other != 0)
+        window_s8_scale_four (p, sum + 4, scales, shifts, y + other);
+      return;
+    }
+#endif
 #if !CLEAVE_IS_SMALL
   if (WINDOW_S8_HAS_FIXED && p->is_doubled)
     {
