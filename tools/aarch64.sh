@@ -1,8 +1,7 @@
 #!/bin/sh
-# aarch64.sh [TEST…]: builds for aarch64 in build-aarch64 and runs the compiled tests in qemu, at each level of LEVELS
-# (default: neon dot i8mm). Without TEST, the first level runs all tests, and each other level runs the tests that run
-# kernels. Ends with the numbers of good, failed and skipped tests of each level. Exits with 77 if Debian's packages
-# cannot be installed.
+# aarch64.sh [TEST…]: builds for aarch64 in build-aarch64 and runs the compiled tests in qemu, all or TEST…, at each level
+# of LEVELS (default: neon dot i8mm). A level takes half an hour on two cores. Ends with the numbers of good, failed and
+# skipped tests of each level. Exits with 77 if Debian's packages cannot be installed.
 # aarch64.sh --bits: compares the outputs of 40 models with those of the command in `build`, at each level.
 # aarch64.sh --loops: estimates the inner loops of products by llvm-mca.
 # aarch64.sh --instructions ARGUMENT…: counts instructions beside ONNX Runtime (tests/bench/aarch64-instructions.py).
@@ -81,17 +80,13 @@ if [ ! -e $dir/build.ninja ]; then
     -Dmpi=disabled -Dimages=disabled -Dpictures=disabled >&2
 fi
 
-# Prints the names of the tests that are programs for aarch64, or with the argument `kernels`, the names of the tests
-# that run kernels. Scripts would start the command without qemu.
+# Prints the names of the tests that are programs for aarch64. Scripts would start the command without qemu.
 list_tests() {
   meson introspect --tests $dir | python3 -c '
 import json, os, sys
 for test in json.load(sys.stdin):
-    name, program = test["name"], test["cmd"][0]
-    runs_kernels = name.startswith("runtime/") or name.endswith("golden") or program.endswith("/test-run")
-    if program.startswith(os.path.join(os.getcwd(), sys.argv[1]) + os.sep) and name != "runtime/fork":
-        if runs_kernels or sys.argv[2] == "all":
-            print(name)' $dir "$1"
+    if test["cmd"][0].startswith(os.path.join(os.getcwd(), sys.argv[1]) + os.sep) and test["name"] != "runtime/fork":
+        print(test["name"])' $dir
 }
 
 case ${1:-} in
@@ -128,7 +123,7 @@ case ${1:-} in
 esac
 [ $# -gt 0 ] || ninja -C $dir >&2
 export CK_TIMEOUT_MULTIPLIER=10 # as -t, for the limits of single tests
-failed=0 which=all counts=
+failed=0 counts=
 for level in $levels; do
   echo "level $level"
   left_out=0
@@ -136,7 +131,7 @@ for level in $levels; do
   if [ $# -gt 0 ]; then
     tests=$*
   else
-    tests=$(list_tests $which)
+    tests=$(list_tests)
     echo 'SKIP runtime/fork: qemu 7.2 aborts if the child of a process with several threads starts a thread'
     left_out=1
   fi
@@ -148,7 +143,6 @@ for level in $levels; do
   skipped=$(grep -c '"result": "SKIP"' "$results") || :
   counts="$counts$level: $good good, $(($(wc -l <"$results") - good - skipped)) failed, $((skipped + left_out)) skipped
 "
-  which=kernels
 done
 printf '%s' "$counts"
 exit $failed
