@@ -25,7 +25,7 @@ COMPILERS = [
 ]
 FLAGS = '-std=c99 -pedantic -Wall -Wextra -Wconversion -Werror -ffp-contract=off'.split()
 # Functions of the runtime libraries of compilers, which each program contains.
-RUNTIME = re.compile(r'__aeabi_\w+|__gnu_\w+')
+RUNTIME = re.compile(r'__aeabi_\w+|__gnu_\w+|__clzsi2')
 
 IMAGE = '%x = Input : float32 1x4x6x6  # x\n%two = Constant value=2 : float32 scalar\n'
 # Each network, its text, and the functions of <math.h> that its header must name. A Gelu is written as a Mul by an Erf.

@@ -66,7 +66,132 @@ cleave_clamp (int32_t x, int32_t low, int32_t high)
   return x < low ? low : x > high ? high : x;
 }
 
-#ifdef __FP_FAST_FMAF
+static inline uint32_t
+cleave_bits (float a)
+{
+  uint32_t bits;
+
+  memcpy (&bits, &a, sizeof bits);
+  return bits;
+}
+
+static inline float
+cleave_from_bits (uint32_t bits)
+{
+  float a;
+
+  memcpy (&a, &bits, sizeof a);
+  return a;
+}
+
+/* CLEAVE_SOFT_FLOATS: the processor has no instructions for floats. */
+#if defined __SOFTFP__ || defined __XTENSA_SOFT_FLOAT__ ||                                         \
+    (defined __riscv && !defined __riscv_flen)
+#define CLEAVE_SOFT_FLOATS
+#endif
+
+#ifdef CLEAVE_SOFT_FLOATS
+/* Returns the number of zeros above the highest 1 of a number that is not 0. */
+static inline int32_t
+cleave_count_zeros (uint32_t x)
+{
+#ifdef __GNUC__
+  return __builtin_clz (x);
+#else
+  int32_t n = 0;
+
+  for (; x >> 31 == 0; x <<= 1)
+    n++;
+  return n;
+#endif
+}
+
+/* Returns x / 2^n. If the division has a remainder, sets the last bit of the result. */
+static inline uint32_t
+cleave_shift_right (uint32_t x, int32_t n)
+{
+  return n > 31 ? x != 0 : n == 0 ? x : x >> n | (x << (32 - n) != 0);
+}
+
+/* Returns the float with the sign `sign` (1: negative) that is nearest to sum * 2^(exponent - 150),
+ * ties to even. `sum` is not 0. */
+static inline float
+cleave_round (uint32_t sign, uint64_t sum, int32_t exponent)
+{
+  const uint32_t high = (uint32_t) (sum >> 32);
+  const int32_t zeros =
+      high == 0 ? 32 + cleave_count_zeros ((uint32_t) sum) : cleave_count_zeros (high);
+  uint32_t x, rounded;
+
+  sum <<= zeros;
+  exponent += 40 - zeros;
+  x = (uint32_t) (sum >> 32) | ((uint32_t) sum != 0); /* 24 bits of the float, then eight bits */
+  if (exponent >= 255)
+    return cleave_from_bits (sign << 31 | 0x7f800000u);
+  if (exponent < 1)
+    {
+      x = cleave_shift_right (x, 1 - exponent); /* subnormal */
+      exponent = 1;
+    }
+  rounded = x >> 8;
+  rounded += (x & 255) + (rounded & 1) > 128;
+  return cleave_from_bits ((sign << 31) + ((uint32_t) (exponent - 1) << 23) + rounded);
+}
+
+/* Splits the bits of a float: returns the integer m so that the float is m * 2^(*exponent - 150). m
+ * has at most 24 bits. */
+static inline uint32_t
+cleave_split (uint32_t bits, int32_t *exponent)
+{
+  const uint32_t m = bits & 0x7fffffu;
+
+  *exponent = (int32_t) (bits >> 23 & 255);
+  if (*exponent > 0)
+    return m | 0x800000u;
+  *exponent = 1; /* 0, or subnormal */
+  return m;
+}
+
+/* Returns a * b + c, rounded once. The integer `sum` holds the product, and then the sum. Its 14
+ * lowest bits are below the bits of the product, so the bit for the remainder of c does not change
+ * the product. If a or b is subnormal, at least 37 bits of `sum` are above that bit. */
+static CLEAVE_APART float
+cleave_fma (float a, float b, float c)
+{
+  const uint32_t infinity = 0xff000000u; /* twice the bits of the infinite float */
+  uint32_t x = cleave_bits (a), y = cleave_bits (b), z = cleave_bits (c), sign = (x ^ y) >> 31;
+  const int is_difference = sign != z >> 31;
+  int32_t exponent, y_exponent, z_exponent, shift;
+  uint64_t sum, other;
+
+  if (x << 1 >= infinity || y << 1 >= infinity || x << 1 == 0 || y << 1 == 0)
+    return a * b + c; /* the product is exact: infinite, NaN or 0 */
+  if (z << 1 >= infinity)
+    return c + c;
+  x = cleave_split (x, &exponent);
+  y = cleave_split (y, &y_exponent);
+  z = cleave_split (z, &z_exponent);
+  sum = (uint64_t) x * y << 14;
+  exponent += y_exponent - 164;
+  shift = z_exponent - exponent;
+  if (shift > 38)
+    {
+      shift -= 38;
+      sum = shift > 63 ? 1 : sum >> shift | (sum << (64 - shift) != 0);
+      shift = 38;
+      exponent = z_exponent - shift;
+    }
+  other = shift < 0 ? cleave_shift_right (z, -shift) : (uint64_t) z << shift;
+  if (is_difference && sum < other)
+    {
+      sum = other - sum;
+      sign ^= 1;
+    }
+  else
+    sum = is_difference ? sum - other : sum + other;
+  return sum == 0 ? 0 : cleave_round (sign, sum, exponent);
+}
+#elif defined __FP_FAST_FMAF
 /* Returns a * b + c, rounded once. */
 static inline float
 cleave_fma (float a, float b, float c)
@@ -74,10 +199,10 @@ cleave_fma (float a, float b, float c)
   return fmaf (a, b, c);
 }
 #else
-/* Returns a * b + c, rounded once, on a processor without an instruction for a fused multiply-add.
- * The fmaf () of some C libraries rounds twice. So this function adds the exact product and c in
- * double, and sets the last bit of an inexact sum (rounds to odd). Then the second rounding, to
- * float, is right. */
+/* Returns a * b + c, rounded once, on a processor with floats but without an instruction for a
+ * fused multiply-add. The fmaf () of some C libraries rounds twice. So this function adds the exact
+ * product and c in double, and sets the last bit of an inexact sum (rounds to odd). Then the second
+ * rounding, to float, is right. */
 static CLEAVE_APART float
 cleave_fma (float a, float b, float c)
 {
@@ -101,24 +226,6 @@ static inline int
 cleave_is_nan (float a)
 {
   return a != a;
-}
-
-static inline uint32_t
-cleave_bits (float a)
-{
-  uint32_t bits;
-
-  memcpy (&bits, &a, sizeof bits);
-  return bits;
-}
-
-static inline float
-cleave_from_bits (uint32_t bits)
-{
-  float a;
-
-  memcpy (&a, &bits, sizeof a);
-  return a;
 }
 
 /* The exponential of a float a, within 1.5 ulp. */

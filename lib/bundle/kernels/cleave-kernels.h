@@ -52,6 +52,14 @@
 #define CLEAVE_APART
 #endif
 
+/* Keeps loads behind this line. Without this fence, compilers load the operands of several steps at
+ * once, and registers spill to the stack. */
+#ifdef __GNUC__
+#define CLEAVE_FENCE __asm__ volatile("" : : : "memory");
+#else
+#define CLEAVE_FENCE
+#endif
+
 /* 1 if the compiler optimizes for size (-Os). Kernels then have no faster code for special
  * cases. */
 #ifdef __OPTIMIZE_SIZE__

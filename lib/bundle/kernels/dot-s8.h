@@ -193,14 +193,6 @@ dot_s8_both (const int8_t *w)
     s7 += b * v;                                                                                   \
   }
 
-/* Keeps loads behind this line. Without this fence, compilers load the weights of all elements at
- * once, and registers spill to the stack. */
-#ifdef __GNUC__
-#define DOT_S8_FENCE __asm__ volatile("" : : : "memory");
-#else
-#define DOT_S8_FENCE
-#endif
-
 #define DOT_S8_1X4                                                                                 \
   DOT_S8_STEP_1 (0, 0)                                                                             \
   DOT_S8_STEP_1 (1, 8)                                                                             \
@@ -211,11 +203,11 @@ dot_s8_both (const int8_t *w)
 
 #define DOT_S8_2X4                                                                                 \
   DOT_S8_STEP_2 (0, 0)                                                                             \
-  DOT_S8_FENCE                                                                                     \
+  CLEAVE_FENCE                                                                                     \
   DOT_S8_STEP_2 (1, 8)                                                                             \
-  DOT_S8_FENCE                                                                                     \
+  CLEAVE_FENCE                                                                                     \
   DOT_S8_STEP_2 (2, 2)                                                                             \
-  DOT_S8_FENCE                                                                                     \
+  CLEAVE_FENCE                                                                                     \
   DOT_S8_STEP_2 (3, 10)                                                                            \
   x += 4;                                                                                          \
   w += 16;

@@ -80,7 +80,7 @@ dot_separate_s8_odd (const int8_t *from)
     int32_t a, b, v;                                                                               \
                                                                                                    \
     DOT_SEPARATE_S8_PAIRS (dot_separate_s8_even)                                                   \
-    __asm__ volatile("" : : : "memory");                                                           \
+    CLEAVE_FENCE                                                                                   \
     DOT_SEPARATE_S8_PAIRS (dot_separate_s8_odd)                                                    \
     x += 4;                                                                                        \
   }
@@ -99,11 +99,11 @@ dot_separate_s8_odd (const int8_t *from)
 #else
 #define DOT_SEPARATE_S8_2X4                                                                        \
   DOT_SEPARATE_S8_STEP_2X4 (0, 4)                                                                  \
-  DOT_S8_FENCE                                                                                     \
+  CLEAVE_FENCE                                                                                     \
   DOT_SEPARATE_S8_STEP_2X4 (1, 4)                                                                  \
-  DOT_S8_FENCE                                                                                     \
+  CLEAVE_FENCE                                                                                     \
   DOT_SEPARATE_S8_STEP_2X4 (2, 4)                                                                  \
-  DOT_S8_FENCE                                                                                     \
+  CLEAVE_FENCE                                                                                     \
   DOT_SEPARATE_S8_STEP_2X4 (3, 4)
 
 #define DOT_SEPARATE_S8_1X4                                                                        \
