@@ -164,6 +164,7 @@ void
 cleave_bundle_append_run (const CleaveBundle *bundle, gboolean has_columns, GString *out)
 {
   gboolean has_rows = print_read_row (bundle, out), has_inputs, has_outputs, reads_io;
+  guint longest = find_longest (bundle);
   gsize begin;
 
   print_reset (bundle, out);
@@ -180,12 +181,12 @@ cleave_bundle_append_run (const CleaveBundle *bundle, gboolean has_columns, GStr
   has_outputs = print_pointers (bundle, FALSE, out);
   reads_io = has_rows || strstr (out->str + begin, "io->") != NULL;
   g_string_append_printf (out,
-                          "  CleaveState states[%u];\n  CleaveRun run;\n\n%s"
+                          "  uint16_t made[%u];\n  uint8_t readers[%u];\n  CleaveRun run;\n\n%s"
                           "  run.model = &model;\n  run.arenas = arenas;\n"
                           "  run.inputs = %s;\n  run.outputs = %s;\n"
                           "  run.read_row = %s;\n  run.user_data = %s;\n"
-                          "  run.states = states;\n  cleave_run (&run);\n",
-                          find_longest (bundle), reads_io ? "" : "  (void) io;\n",
+                          "  run.made = made;\n  run.readers = readers;\n  cleave_run (&run);\n",
+                          longest, longest, reads_io ? "" : "  (void) io;\n",
                           has_inputs ? "inputs" : "NULL", has_outputs ? "outputs" : "NULL",
                           has_rows ? "read_row" : "NULL", has_rows ? "(void *) io" : "NULL");
   print_states_out (bundle, out);

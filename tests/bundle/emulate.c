@@ -4,7 +4,8 @@
  * option --wrap redirects the calls of RUN to this file. Prints the bytes of stack that the call
  * used. If a macro names a clock, also prints the ticks of the clock during the call. TIMER is the
  * address of a CMSDK timer. COUNTER is the address of a counter of Corstone SSE-300. With
- * RV32_CLOCK, the clock is the RISC-V register minstret, which in QEMU 7.2 counts nanoseconds.
+ * RV32_CLOCK, the clock is the RISC-V register minstret, which in QEMU 7.2 counts nanoseconds, and
+ * a tick has 64 ns.
  *
  * RUN has two to four parameters, all pointers. The boards pass four pointers in registers, so the
  * wrapper can pass on four pointers in all cases. */
@@ -51,8 +52,14 @@ read_clock (void)
 #elif defined COUNTER
   ticks = counter[2];
 #elif defined RV32_CLOCK
-  __asm__ volatile(".option push\n\t.option arch, +zicsr\n\tcsrr %0, minstret\n\t.option pop"
-                   : "=r"(ticks));
+  uint32_t high, low, again;
+
+  do
+    __asm__ volatile(".option push\n\t.option arch, +zicsr\n\tcsrr %0, minstreth\n\t"
+                     "csrr %1, minstret\n\tcsrr %2, minstreth\n\t.option pop"
+                     : "=r"(high), "=r"(low), "=r"(again));
+  while (high != again);
+  ticks = high << 26 | low >> 6;
 #endif
   return ticks;
 }

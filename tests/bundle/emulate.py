@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ARM = ['arm-none-eabi-', '-mthumb', '--specs=picolibc.specs', '--oslib=semihost', '--crt0=hosted']
 RISCV = ['riscv64-unknown-elf-', '--specs=picolibc.specs', '--oslib=semihost', '--crt0=hosted']
 # Clocks: an option for emulate.c, and ticks per instruction. -icount shift=6 gives an instruction 64 ns. The CMSDK
-# timers have 25 million ticks a second (M33: 20 million), the counter of M55 has 32 million, and RV32 counts nanoseconds.
+# timers have 25 million ticks a second (M33: 20 million), the counter of M55 has 32 million.
 TIMER = ('-DTIMER=0x40000000', 1.6)
 
 # By name of a board: compiler with options, address and size of the flash, address and size of the RAM, QEMU command,
@@ -36,7 +36,7 @@ BOARDS = {
     'M55': (ARM + ['-mcpu=cortex-m55', '-mfloat-abi=hard'], 0x10000000, 0x80000, 0x30000000, 0x80000,
             'qemu-system-arm -M mps3-an547', ('-DCOUNTER=0x58100000', 2.048)),
     'RV32': (RISCV + ['-march=rv32imac', '-mabi=ilp32'], 0x80000000, 0x200000, 0x80200000, 0x200000,
-             'qemu-system-riscv32 -M virt -bios none', ('-DRV32_CLOCK', 64)),
+             'qemu-system-riscv32 -M virt -bios none', ('-DRV32_CLOCK', 1)),
 }
 STACK = 0x1000
 WARNINGS = '-pedantic -Wall -Wextra -Wconversion -Werror'.split()

@@ -9,10 +9,11 @@
 
 #include "cleave-run.h"
 
-static CleaveState *
-state_of (const CleaveRun *run, uint32_t layer)
+/* Returns the address of the number of rows that a layer of the current segment has computed. */
+static uint16_t *
+made_of (const CleaveRun *run, uint32_t layer)
 {
-  return &run->states[layer - run->first];
+  return &run->made[layer - run->first];
 }
 
 /* Returns whether a layer of the current segment computes the value. */
@@ -92,7 +93,7 @@ static CLEAVE_APART uint16_t
 next_row (const CleaveRun *run, uint32_t layer)
 {
   const CleaveValue *value = &run->model->values[layer];
-  const uint16_t made = state_of (run, layer)->made;
+  const uint16_t made = *made_of (run, layer);
 
   return value->flags & CLEAVE_UPWARD ? (uint16_t) (value->rows - 1 - made) : made;
 }
@@ -106,9 +107,8 @@ find_missing (const CleaveRun *run, uint32_t layer)
 
   for (int i = 0; i < 2 && l->operands[i] != CLEAVE_NO_VALUE; i++)
     if (is_inner (run, l->operands[i]) &&
-        state_of (run, l->operands[i])->made < rows_needed (run,
-                                                            &run->model->row_maps[l->row_map + i],
-                                                            l->operands[i], next_row (run, layer)))
+        *made_of (run, l->operands[i]) < rows_needed (run, &run->model->row_maps[l->row_map + i],
+                                                      l->operands[i], next_row (run, layer)))
       return l->operands[i];
   return layer;
 }
@@ -125,7 +125,7 @@ set_rows (const CleaveRun *run, uint32_t operand, CleaveRows *x)
   x->begin = 0;
   if (is_inner (run, operand))
     {
-      made = state_of (run, operand)->made;
+      made = *made_of (run, operand);
       if (value->flags & CLEAVE_UPWARD)
         made = value->rows - made + value->capacity;
       if (value->flags & CLEAVE_RING)
@@ -152,7 +152,7 @@ set_call (CleaveRun *run, uint32_t layer)
     call->y += (uint32_t) call->begin * value->pixel_bytes;
   for (int i = 0; i < 2 && l->operands[i] != CLEAVE_NO_VALUE; i++)
     set_rows (run, l->operands[i], &call->x[i]);
-  state_of (run, layer)->made++;
+  ++*made_of (run, layer);
 }
 
 /* Begins a band of the current segment: sets the numbers of computed rows to 0. */
@@ -161,7 +161,7 @@ begin_band (CleaveRun *run)
 {
   run->target = run->segment->layers;
   for (uint32_t i = 0; i < run->target; i++)
-    run->states[i].made = 0;
+    run->made[i] = 0;
 }
 
 /* Moves to the next layer with a whole result. Returns 1; 0 if all layers have finished. */
@@ -208,7 +208,7 @@ cleave_run_next (CleaveRun *run)
       uint32_t missing;
 
       if (run->target == run->segment->layers ||
-          run->states[run->target].made >= run->model->values[run->first + run->target].rows)
+          run->made[run->target] >= run->model->values[run->first + run->target].rows)
         {
           if (!next_target (run))
             return NULL;
@@ -219,10 +219,10 @@ cleave_run_next (CleaveRun *run)
         {
           set_call (run, layer);
           if (layer != run->first + run->target)
-            run->layer = state_of (run, layer)->reader;
+            run->layer = (uint16_t) (run->first + run->readers[layer - run->first]);
           return &run->model->layers[layer];
         }
-      state_of (run, missing)->reader = layer;
+      run->readers[missing - run->first] = (uint8_t) (layer - run->first);
       run->layer = (uint16_t) missing;
     }
 }

@@ -90,13 +90,7 @@ typedef struct
   uint16_t n_segments;
 } CleaveModel;
 
-/* The progress of one layer of the current segment. */
-typedef struct
-{
-  uint16_t made, reader;
-} CleaveState;
-
-/* One run. The caller sets the fields up to `states` before it calls cleave_run(). */
+/* One run. The caller sets the fields up to `readers` before it calls cleave_run(). */
 typedef struct
 {
   const CleaveModel *model;
@@ -107,7 +101,9 @@ typedef struct
    * of the layer that stands for the input. Is called for rows in order. */
   void (*read_row) (void *user_data, int32_t layer, int32_t row, void *to);
   void *user_data;
-  CleaveState *states; /* one entry for each layer of the longest segment */
+  /* One entry for each layer of the longest segment: */
+  uint16_t *made;   /* number of computed rows */
+  uint8_t *readers; /* layer, minus `first`, that needs the next row */
   /* The fields below are the position of the run: segment, layers and band. The image of the batch
    * is in `call`. */
   const CleaveSegment *segment;
