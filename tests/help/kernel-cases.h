@@ -10,8 +10,8 @@
 #include "site.h"
 #include "test.h"
 
-/* Number of trials of a random test of kernels: n, or a sixteenth of n with a sanitizer or in an
- * emulator, which make a trial 10 to 30 times slower. */
+/* Number of trials of a random test of kernels: n, or a quarter of CLEAVE_TRIALS() with a sanitizer
+ * or in an emulator, which make a trial 10 to 30 times slower. */
 #define KERNEL_TRIALS(n) (CLEAVE_SANITIZED || CLEAVE_EMULATED ? (CLEAVE_TRIALS (n) + 3) / 4 : (n))
 
 /* Returns a number from `least` to `most`, both included. */

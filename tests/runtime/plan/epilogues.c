@@ -194,7 +194,7 @@ START_TEST (heads_apply_expression_patterns)
   for (guint kind = 0; kind < 8; kind++)
     {
       g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-      CleaveShape shape = CLEAVE_SHAPE (1, 24, 19, 19);
+      CleaveShape shape = CLEAVE_SHAPE (1, 24, 9, 9);
       CleaveResult *x = add_head (graph, run_input (graph, &shape), kind % 4);
 
       for (guint i = 0; i < 3; i++)
@@ -401,7 +401,7 @@ START_TEST (functions_are_patterns)
   for (guint kind = 1; kind < 4; kind++)
     {
       g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-      CleaveResult *x = add_head (graph, run_input (graph, &CLEAVE_SHAPE (1, 24, 19, 19)), kind);
+      CleaveResult *x = add_head (graph, run_input (graph, &CLEAVE_SHAPE (1, 24, 9, 9)), kind);
       CleaveResult *y =
           add_head (graph, run_binary (graph, "Mul", x, run_unary (graph, "Sigmoid", x)), kind);
       CleaveResult *one = run_constant (graph, &CLEAVE_SHAPE (1), 3);
@@ -455,7 +455,7 @@ START_TEST (values_with_other_readers_are_no_pattern)
     for (guint later = 0; later < 2; later++)
       {
         g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-        CleaveShape shape = CLEAVE_SHAPE (1, 24, 19, 19);
+        CleaveShape shape = CLEAVE_SHAPE (1, 24, 9, 9);
         CleaveResult *x = add_head (graph, run_input (graph, &shape), kind);
         CleaveResult *t = run_unary (graph, "Relu", x);
         CleaveResult *y = run_binary (graph, "Mul", x, t);
