@@ -4,8 +4,8 @@
 #
 # Prints a line for each bundle and board: the bytes of code and tables, the bytes of stack, and the instructions of a
 # run. The number of instructions is exact and repeatable, since the clocks of QEMU count instructions. It is unknown on
-# M0, which has no 32-bit timer. Fails if an output differs from the output of `cleave run`. A bundle that does not fit the memory
-# of a board is skipped.
+# M0, which has no 32-bit timer. Fails if an output differs from the output of `cleave run`. A bundle that does not fit
+# the memory of a board is skipped.
 import argparse
 import glob
 import os
@@ -19,7 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ARM = ['arm-none-eabi-', '-mthumb', '--specs=picolibc.specs', '--oslib=semihost', '--crt0=hosted']
 RISCV = ['riscv64-unknown-elf-', '--specs=picolibc.specs', '--oslib=semihost', '--crt0=hosted']
 # Clocks: an option for emulate.c, and ticks per instruction. -icount shift=6 gives an instruction 64 ns. The CMSDK
-# timers have 25 million ticks a second (M33: 20 million), the counter of M55 has 32 million.
+# timers have 25 million ticks a second (M33: 20 million), and the counter of M55 has 32
+# million.
 TIMER = ('-DTIMER=0x40000000', 1.6)
 
 # By name of a board: compiler with options, address and size of the flash, address and size of the RAM, QEMU command,
