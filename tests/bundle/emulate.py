@@ -19,8 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ARM = ['arm-none-eabi-', '-mthumb', '--specs=picolibc.specs', '--oslib=semihost', '--crt0=hosted']
 RISCV = ['riscv64-unknown-elf-', '--specs=picolibc.specs', '--oslib=semihost', '--crt0=hosted']
 # Clocks: an option for emulate.c, and ticks per instruction. -icount shift=6 gives an instruction 64 ns. The CMSDK
-# timers have 25 million ticks a second (M33: 20 million), and the counter of M55 has 32
-# million.
+# timers have 25 million ticks a second (M33: 20 million), the counter of M55 32 million.
 TIMER = ('-DTIMER=0x40000000', 1.6)
 
 # By name of a board: compiler with options, address and size of the flash, address and size of the RAM, QEMU command,
