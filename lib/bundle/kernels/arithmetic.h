@@ -92,13 +92,13 @@ cleave_from_bits (uint32_t bits)
 
 #ifdef CLEAVE_SOFT_FLOATS
 /* Returns the number of zeros above the highest 1 of a number that is not 0. */
-static inline int32_t
+static inline uint32_t
 cleave_count_zeros (uint32_t x)
 {
 #ifdef __GNUC__
-  return __builtin_clz (x);
+  return (uint32_t) __builtin_clz (x);
 #else
-  int32_t n = 0;
+  uint32_t n = 0;
 
   for (; x >> 31 == 0; x <<= 1)
     n++;
@@ -119,12 +119,12 @@ static inline float
 cleave_round (uint32_t sign, uint64_t sum, int32_t exponent)
 {
   const uint32_t high = (uint32_t) (sum >> 32);
-  const int32_t zeros =
+  const uint32_t zeros =
       high == 0 ? 32 + cleave_count_zeros ((uint32_t) sum) : cleave_count_zeros (high);
   uint32_t x, rounded;
 
   sum <<= zeros;
-  exponent += 40 - zeros;
+  exponent += 40 - (int32_t) zeros;
   x = (uint32_t) (sum >> 32) | ((uint32_t) sum != 0); /* 24 bits of the float, then eight bits */
   if (exponent >= 255)
     return cleave_from_bits (sign << 31 | 0x7f800000u);
