@@ -10,6 +10,11 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Adding CLEAVE_MAGIC, 1.5 * 2^23, rounds a float to an integer, which is in the lowest bits of the
+ * sum. */
+#define CLEAVE_MAGIC 12582912.0f
+#define CLEAVE_MAGIC_BITS 0x4b400000
+
 /* The next functions compute in the fixed-point arithmetic of TensorFlow Lite. They rely on right
  * shifts of negative integers that keep the sign. */
 
@@ -21,11 +26,6 @@ cleave_multiply (int32_t x, int32_t multiplier)
 }
 
 #ifdef CLEAVE_FLOAT_SCALES
-/* Adding CLEAVE_MAGIC, 1.5 * 2^23, rounds a float to an integer, which is in the lowest bits of the
- * sum. */
-#define CLEAVE_MAGIC 12582912.0f
-#define CLEAVE_MAGIC_BITS 0x4b400000
-
 /* Returns x times the float with the bits `bits`, rounded to the nearest integer, ties to even. If
  * the product is out of the range of int16, may return any value out of this range on the same
  * side. */
@@ -239,8 +239,7 @@ typedef struct
 static inline CleaveExp
 cleave_exp_parts (float a)
 {
-  /* adding `magic` rounds a float to an integer, which is in the lowest bits of the sum */
-  const float magic = 12582912.0f + 127.0f;
+  const float magic = CLEAVE_MAGIC + 127.0f;
   const float shifted = cleave_fma (a, 1.44269504f, magic), n = shifted - magic;
   const float r = cleave_fma (n, 2.12194440e-4f, cleave_fma (n, -0.693359375f, a)), u = r * r;
   const float q = cleave_fma (u, 0.00139505533f, cleave_fma (r, 0.00836895779f, 0.041666206f));

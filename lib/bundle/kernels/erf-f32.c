@@ -5,7 +5,7 @@
 static float
 erf_f32_of (float a)
 {
-  const float magic = 12582912.0f + 127.0f;
+  const float magic = CLEAVE_MAGIC + 127.0f;
   const float size = fabsf (a), x = 3.93f < size ? 3.93f : size, xx = x * x;
   const float p0 = cleave_fma (x, -0.148277029f, -0.918447614f);
   const float p1 = cleave_fma (x, 0.00022984049f, 0.02763233f);

@@ -5,7 +5,7 @@
 static float
 exp_f32_of (float a)
 {
-  const float magic = 12582912.0f + 127.0f;
+  const float magic = CLEAVE_MAGIC + 127.0f;
   const float bounded = cleave_bound (a, -104.0f, 89.0f);
   const float shifted = cleave_fma (bounded, 1.44269504f, magic);
   const uint32_t exponent = cleave_bits (shifted) - cleave_bits (magic);

@@ -9,9 +9,7 @@ cleave_quantize_even_s8 (const CleaveCall *call)
 {
   const CleaveQuantize *p = call->params;
   const float *from = (const float *) cleave_pixels (call, 4 * p->channels);
-  const float magic = 12582912.0f, limit = 1048576.0f; /* adding 1.5 * 2^23 rounds a float to an
-                                                        * integer, which is in the lowest bits of
-                                                        * the sum */
+  const float limit = 1048576.0f; /* far outside of the result, and small enough to round */
   int8_t *y = (int8_t *) call->y;
 
   for (int32_t column = call->begin; column < call->end; column++)
@@ -21,8 +19,8 @@ cleave_quantize_even_s8 (const CleaveCall *call)
         float value = *from++ / p->scales[k], shifted;
 
         value = cleave_is_nan (value) ? 0 : cleave_bound (value, -limit, limit);
-        shifted = value + magic;
-        *y++ =
-            (int8_t) cleave_clamp ((int32_t) (shifted - magic) + p->zeros[k], INT8_MIN, INT8_MAX);
+        shifted = value + CLEAVE_MAGIC;
+        *y++ = (int8_t) cleave_clamp ((int32_t) (shifted - CLEAVE_MAGIC) + p->zeros[k], INT8_MIN,
+                                      INT8_MAX);
       }
 }
