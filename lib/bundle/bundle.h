@@ -57,6 +57,9 @@ char *cleave_bundle_make_test (const CleaveBundle *bundle, GError **error);
 /* Returns whether a number in the tables does not fit into the small types of kernels/operands.h
  * and kernels/cleave-run.h. The files then define CLEAVE_WIDE. */
 gboolean cleave_bundle_is_wide (const CleaveBundle *bundle);
+/* Returns whether a value has more rows or columns than a byte can count. The files then define
+ * CLEAVE_LONG. */
+gboolean cleave_bundle_is_long (const CleaveBundle *bundle);
 
 /* Returns whether a layer calls CMSIS-NN. */
 gboolean cleave_bundle_calls_cmsis (const CleaveBundle *bundle);
@@ -70,6 +73,11 @@ void cleave_bundle_append_tables (const CleaveBundle *bundle, GString *out);
 void cleave_bundle_append_layers (const CleaveBundle *bundle, const guint *numbers, GString *out);
 /* Returns the number of entries in the table of row maps. */
 guint cleave_bundle_count_row_maps (const CleaveBundle *bundle);
+/* Appends a function for each input that is supplied row by row. The function has the type of a
+ * kernel, and calls the callback of the input. */
+void cleave_bundle_append_row_readers (const CleaveBundle *bundle, GString *out);
+/* Returns the name of the function for the input that is step `step`. */
+char *cleave_bundle_dup_row_reader (const CleaveBundle *bundle, guint step);
 /* Appends the run function. `has_columns`: whether there is a table `columns`. */
 void cleave_bundle_append_run (const CleaveBundle *bundle, gboolean has_columns, GString *out);
 /* Appends the parameters of the run function as C text, such as "void *arena, const NetIo *io". */

@@ -274,6 +274,9 @@ cleave_bundle_make_kernels_header (const CleaveBundle *bundle, const char *file)
   if (cleave_bundle_is_wide (bundle))
     g_string_replace (text, "#define CLEAVE_KERNELS_H\n",
                       "#define CLEAVE_KERNELS_H\n\n#define CLEAVE_WIDE\n", 1);
+  if (cleave_bundle_is_long (bundle))
+    g_string_replace (text, "#define CLEAVE_KERNELS_H\n",
+                      "#define CLEAVE_KERNELS_H\n\n#define CLEAVE_LONG\n", 1);
   if (bundle->kernels == CLEAVE_BUNDLE_KERNELS_DSP)
     g_string_replace (text, "#define CLEAVE_KERNELS_H\n",
                       "#define CLEAVE_KERNELS_H\n\n"

@@ -110,7 +110,11 @@ print_layer (
       g_string_append_printf (out, "%s CLEAVE_NO_VALUE", i == 0 ? "" : ",");
   g_string_append_printf (out, " }, %u, ", add_row_maps (tables, step->rows, step->n_operands));
   if (step->kernel == NULL)
-    g_string_append (out, "CLEAVE_NO_KERNEL }, /* input */\n");
+    {
+      g_autofree char *reader = cleave_bundle_dup_row_reader (bundle, s);
+
+      g_string_append_printf (out, "%u }, /* input */\n", add_kernel (tables, reader));
+    }
   else
     g_string_append_printf (out, "%u }, /* %s */\n", add_kernel (tables, step->kernel),
                             step->node->op->name);

@@ -6,78 +6,37 @@
 
 #include "bundle.h"
 
-/* Writes the function that calls the callback of each input that is supplied row by row. Returns
- * FALSE if there is no such input. */
-static gboolean
-print_read_row (const CleaveBundle *bundle, GString *out)
+char *
+cleave_bundle_dup_row_reader (const CleaveBundle *bundle, guint step)
 {
-  gboolean has_rows = FALSE;
-
   for (guint i = 0; i < cleave_graph_get_n_inputs (bundle->model->graph); i++)
-    has_rows |= cleave_bundle_is_by_rows (bundle, i);
-  if (!has_rows)
-    return FALSE;
-  g_string_append_printf (
-      out,
-      "static void\nread_row (void *user_data, int32_t layer, int32_t row, void "
-      "*to)\n{\n  const %sIo *io = (const %sIo *) user_data;\n\n",
-      bundle->type, bundle->type);
+    if (cleave_bundle_input (bundle, i)->producer == step)
+      {
+        g_autofree char *name = cleave_bundle_dup_input_name (bundle, i);
+
+        return g_strconcat ("read_", name, NULL);
+      }
+  g_assert_not_reached ();
+}
+
+void
+cleave_bundle_append_row_readers (const CleaveBundle *bundle, GString *out)
+{
   for (guint i = 0; i < cleave_graph_get_n_inputs (bundle->model->graph); i++)
     {
+      const CleaveBundleValue *value = cleave_bundle_input (bundle, i);
       g_autofree char *name = cleave_bundle_dup_input_name (bundle, i);
 
       if (cleave_bundle_is_by_rows (bundle, i))
         g_string_append_printf (
-            out, "  if (layer == %u)\n    io->read_%s (io->user_data, row, (%s *) to);\n",
-            cleave_bundle_input (bundle, i)->producer, name,
-            cleave_bundle_element_type (cleave_bundle_input (bundle, i)->result->type.element));
+            out,
+            "static void\nread_%s (const CleaveCall *call)\n{\n"
+            "  const %sIo *io = (const %sIo *) call->io;\n\n"
+            "  io->read_%s (io->user_data, call->row + call->image * %" G_GINT64_FORMAT
+            ", (%s *) (void *) call->y);\n}\n\n",
+            name, bundle->type, bundle->type, name, value->image.rows,
+            cleave_bundle_element_type (value->result->type.element));
     }
-  g_string_append (out, "}\n\n");
-  return TRUE;
-}
-
-/* Returns the C expression of the address of input or output `i`, if it lies outside the arena. The
- * address is a field of `io`, or for an input that is a state, an offset in `state`. Returns "NULL"
- * for all other inputs and outputs. */
-static char *
-dup_pointer (const CleaveBundle *bundle, gboolean is_input, guint i)
-{
-  const CleaveBundleValue *value =
-      is_input ? cleave_bundle_input (bundle, i)
-               : cleave_bundle_value (bundle->model, cleave_bundle_output (bundle, i)->base);
-  const CleaveBundleKept *kept = is_input ? cleave_bundle_find_kept (bundle->model, i, TRUE) : NULL;
-  g_autofree char *name = is_input ? cleave_bundle_dup_input_name (bundle, i)
-                                   : cleave_bundle_dup_output_name (bundle, i);
-
-  if (kept != NULL)
-    return g_strdup_printf ("(unsigned char *) state + %" G_GINT64_FORMAT, kept->offset);
-  if (value->place != (is_input ? CLEAVE_BUNDLE_INPUT : CLEAVE_BUNDLE_OUTPUT))
-    return g_strdup ("NULL");
-  return g_strdup_printf ("io->%s", name);
-}
-
-/* Writes the array of the addresses of all inputs or outputs. Writes nothing and returns FALSE if
- * all inputs or outputs are in the arena. */
-static gboolean
-print_pointers (const CleaveBundle *bundle, gboolean is_input, GString *out)
-{
-  const CleaveGraph *graph = bundle->model->graph;
-  guint n = is_input ? cleave_graph_get_n_inputs (graph) : cleave_graph_get_n_outputs (graph);
-  g_autoptr (GString) list = g_string_new (NULL);
-  gboolean has_pointers = FALSE;
-
-  for (guint i = 0; i < n; i++)
-    {
-      g_autofree char *pointer = dup_pointer (bundle, is_input, i);
-
-      has_pointers |= !g_str_equal (pointer, "NULL");
-      g_string_append_printf (list, "%s%s", i == 0 ? "" : ", ", pointer);
-    }
-  if (has_pointers)
-    g_string_append_printf (out, "  %s[] = { %s };\n",
-                            is_input ? "const void *const inputs" : "void *const outputs",
-                            list->str);
-  return has_pointers;
 }
 
 void
@@ -104,7 +63,8 @@ print_arenas (const CleaveBundle *bundle, GString *out)
 
       g_string_append_printf (out, "%s(unsigned char *) %s", i == 0 ? "" : ", ", name);
     }
-  g_string_append (out, " };\n");
+  g_string_append_printf (out, "%s };\n",
+                          bundle->model->states->len > 0 ? ", (unsigned char *) state" : "");
 }
 
 static const CleaveBundleKept *
@@ -163,32 +123,20 @@ find_longest (const CleaveBundle *bundle)
 void
 cleave_bundle_append_run (const CleaveBundle *bundle, gboolean has_columns, GString *out)
 {
-  gboolean has_rows = print_read_row (bundle, out), has_inputs, has_outputs, reads_io;
-  guint longest = find_longest (bundle);
-  gsize begin;
-
   print_reset (bundle, out);
-  begin = out->len;
   g_string_append_printf (out, "void\n%s_run (", bundle->name);
   cleave_bundle_append_parameters (bundle, out);
   g_string_append_printf (out,
                           ")\n{\n"
                           "  static const CleaveModel model = { values, layers, segments, %s, "
-                          "row_maps, kernels, %u };\n",
-                          has_columns ? "columns" : "NULL", bundle->plan->segments->len);
+                          "row_maps, kernels };\n",
+                          has_columns ? "columns" : "NULL");
   print_arenas (bundle, out);
-  has_inputs = print_pointers (bundle, TRUE, out);
-  has_outputs = print_pointers (bundle, FALSE, out);
-  reads_io = has_rows || strstr (out->str + begin, "io->") != NULL;
   g_string_append_printf (out,
-                          "  uint16_t made[%u];\n  uint8_t readers[%u];\n  CleaveRun run;\n\n%s"
-                          "  run.model = &model;\n  run.arenas = arenas;\n"
-                          "  run.inputs = %s;\n  run.outputs = %s;\n"
-                          "  run.read_row = %s;\n  run.user_data = %s;\n"
-                          "  run.made = made;\n  run.readers = readers;\n  cleave_run (&run);\n",
-                          longest, longest, reads_io ? "" : "  (void) io;\n",
-                          has_inputs ? "inputs" : "NULL", has_outputs ? "outputs" : "NULL",
-                          has_rows ? "read_row" : "NULL", has_rows ? "(void *) io" : "NULL");
+                          "  CleaveExtent made[%u];\n  CleaveRun run;\n\n"
+                          "  run.call.io = io;\n  run.model = &model;\n  run.arenas = arenas;\n"
+                          "  run.made = made;\n  cleave_run (&run);\n",
+                          find_longest (bundle));
   print_states_out (bundle, out);
   g_string_append (out, "}\n");
 }

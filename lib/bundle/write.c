@@ -14,8 +14,8 @@
 typedef struct
 {
   gint64 offset, capacity, width;
-  guint memory; /* index of the arena among several memories */
-  gboolean is_ring, is_upward;
+  guint memory; /* index of the arena among several memories; the states are the last memory */
+  gboolean is_io, is_ring, is_upward, is_chain;
 } Memory;
 
 static const CleaveBundleSegment *
@@ -28,9 +28,20 @@ static Memory
 whole_memory (const CleaveBundle *bundle, guint value)
 {
   const CleaveBundleValue *v = cleave_bundle_value (bundle->model, value);
+  const CleaveBundleValue *base = cleave_bundle_value (bundle->model, v->base);
+  const CleaveBundleKept *kept = base->place == CLEAVE_BUNDLE_INPUT
+                                     ? cleave_bundle_find_kept (bundle->model, base->port, TRUE)
+                                     : NULL;
   Memory memory = { .capacity = v->image.rows, .width = v->image.columns };
 
-  if (cleave_bundle_value (bundle->model, v->base)->place == CLEAVE_BUNDLE_ARENA)
+  if (kept != NULL)
+    {
+      memory.offset = kept->offset;
+      memory.memory = cleave_bundle_count_memories (bundle);
+    }
+  else if (base->place != CLEAVE_BUNDLE_ARENA)
+    memory.is_io = TRUE;
+  else
     {
       const CleaveBundleBuffer *buffer = cleave_bundle_layout_buffer (bundle->layout, v->base);
 
@@ -38,6 +49,19 @@ whole_memory (const CleaveBundle *bundle, guint value)
       memory.memory = buffer->memory;
     }
   return memory;
+}
+
+/* Returns whether of the steps of a segment, only the step after `s` reads the result of `s`. */
+static gboolean
+is_chain (const CleaveBundle *bundle, const CleaveBundleSegment *segment, guint s)
+{
+  const CleaveBundleModel *model = bundle->model;
+  guint value = cleave_bundle_step (model, s)->result;
+
+  for (guint i = model->first_reader[value]; i < model->first_reader[value + 1]; i++)
+    if (model->readers[i].step != s + 1 && model->readers[i].step < segment->end)
+      return FALSE;
+  return s + 1 < segment->end;
 }
 
 /* Sets `memory`, indexed by step, for the results of a segment's steps. */
@@ -66,7 +90,28 @@ set_memory (const CleaveBundle *bundle, const CleaveBundleFlow *flow, Memory *me
                                 .is_ring = TRUE };
         }
       memory[s].is_upward = g->is_upward;
+      memory[s].is_chain = is_chain (bundle, g, s);
     }
+}
+
+/* Writes the offset of a value in its arena. If the value is an input or output in memory of the
+ * caller, writes the index of its pointer in the struct NAMEIo. */
+static void
+print_offset (const CleaveBundle *bundle,
+              const CleaveBundleValue *base,
+              const Memory *memory,
+              GString *out)
+{
+  g_autofree char *name = NULL;
+
+  if (!memory->is_io)
+    {
+      g_string_append_printf (out, "%" G_GINT64_FORMAT, memory->offset / OFFSET_UNIT);
+      return;
+    }
+  name = base->place == CLEAVE_BUNDLE_INPUT ? cleave_bundle_dup_input_name (bundle, base->port)
+                                            : cleave_bundle_dup_output_name (bundle, base->port);
+  g_string_append_printf (out, "offsetof (%sIo, %s) / sizeof (void *)", bundle->type, name);
 }
 
 static void
@@ -76,19 +121,23 @@ print_value (const CleaveBundle *bundle,
              GString *out)
 {
   const CleaveBundleImage *image = &value->image;
-  const CleaveBundleValue *base = cleave_bundle_value (bundle->model, value->base);
-  static const char *const places[] = { "CLEAVE_ARENA", "CLEAVE_INPUT", "CLEAVE_OUTPUT" };
 
-  g_string_append_printf (
-      out,
-      "  { %" G_GINT64_FORMAT ", %" G_GSIZE_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
-      ", %" G_GINT64_FORMAT ", %u, %s%s%s },\n",
-      memory.offset / OFFSET_UNIT, image->pixel_bytes, image->rows, memory.capacity, memory.width,
-      base->place == CLEAVE_BUNDLE_ARENA ? memory.memory : base->port, places[base->place],
-      memory.is_ring      ? " | CLEAVE_RING"
-      : image->images > 1 ? " | CLEAVE_IMAGES"
-                          : "",
-      memory.is_upward ? " | CLEAVE_UPWARD" : "");
+  g_string_append (out, "  { ");
+  print_offset (bundle, cleave_bundle_value (bundle->model, value->base), &memory, out);
+  g_string_append_printf (out,
+                          ", %" G_GSIZE_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
+                          ", %" G_GINT64_FORMAT ", ",
+                          image->pixel_bytes, image->rows, memory.capacity, memory.width);
+  if (memory.is_io)
+    g_string_append (out, "CLEAVE_IO");
+  else
+    g_string_append_printf (out, "%u * CLEAVE_ARENA", memory.memory);
+  g_string_append_printf (out, "%s%s%s },\n",
+                          memory.is_ring      ? " | CLEAVE_RING"
+                          : image->images > 1 ? " | CLEAVE_IMAGES"
+                                              : "",
+                          memory.is_upward ? " | CLEAVE_UPWARD" : "",
+                          memory.is_chain ? " | CLEAVE_CHAIN" : "");
 }
 
 static void
@@ -108,7 +157,7 @@ print_values (const CleaveBundle *bundle, guint *numbers, GString *out)
       set_memory (bundle, &flow, memory);
     }
   cleave_bundle_flow_clear (&flow);
-  g_string_append (out, "/* offset, pixel_bytes, rows, capacity, width, port, flags */\n"
+  g_string_append (out, "/* offset, pixel_bytes, rows, capacity, width, flags */\n"
                         "static const CleaveValue values[] = {\n");
   for (guint s = 0; s < n; s++)
     {
@@ -141,8 +190,8 @@ has_many_entries (const CleaveBundle *bundle)
          bundle->model->values->len >= G_MAXUINT8;
 }
 
-/* Returns whether an offset in an arena, or an index in the table of columns, does not fit 16
- * bits. */
+/* Returns whether an offset in an arena or in the states, or an index in the table of columns, does
+ * not fit 16 bits. */
 static gboolean
 has_large_offsets (const CleaveBundle *bundle)
 {
@@ -151,7 +200,21 @@ has_large_offsets (const CleaveBundle *bundle)
   for (guint i = 0; i < bundle->plan->segments->len; i++)
     n_columns += 2 * (gint64) (get_segment (bundle, i)->end - get_segment (bundle, i)->first) *
                  get_segment (bundle, i)->n_bands;
-  return n_columns >= G_MAXUINT16 || bundle->layout->n_bytes > (gint64) OFFSET_UNIT * G_MAXUINT16;
+  return n_columns >= G_MAXUINT16 || MAX (bundle->layout->n_bytes, bundle->model->state_bytes) >
+                                         (gint64) OFFSET_UNIT * G_MAXUINT16;
+}
+
+gboolean
+cleave_bundle_is_long (const CleaveBundle *bundle)
+{
+  for (guint i = 0; i < bundle->model->values->len; i++)
+    {
+      const CleaveBundleImage *image = &cleave_bundle_value (bundle->model, i)->image;
+
+      if (MAX (image->images, MAX (image->rows, image->columns)) > G_MAXUINT8)
+        return TRUE;
+    }
+  return FALSE;
 }
 
 gboolean
@@ -222,7 +285,7 @@ print_segments (const CleaveBundle *bundle, GString *out)
       g_string_append_printf (out, "  { %u, %u, %" G_GINT64_FORMAT " },\n", g->end - g->first,
                               g->n_bands, cleave_bundle_value (bundle->model, value)->image.images);
     }
-  g_string_append (out, "};\n\n");
+  g_string_append (out, "  { 0, 0, 0 }\n};\n\n");
 }
 
 void
@@ -231,6 +294,7 @@ cleave_bundle_append_tables (const CleaveBundle *bundle, GString *out)
   g_autofree guint *numbers = g_new0 (guint, bundle->model->values->len + 1);
   gboolean has_table;
 
+  cleave_bundle_append_row_readers (bundle, out);
   print_values (bundle, numbers, out);
   cleave_bundle_append_layers (bundle, numbers, out);
   has_table = print_all_columns (bundle, out);

@@ -175,6 +175,30 @@ START_TEST (bundles_with_numbers_over_small_types_have_the_bits_of_a_program)
 }
 END_TEST
 
+START_TEST (a_bundle_with_over_255_rows_or_columns_has_the_bits_of_a_program)
+{
+  static const char *const shapes[] = { "1x3x256x2", "1x3x2x256", "256x3x2x2", "1x3x255x255" };
+  CleaveBundleOptions o = { .max_added_macs = CLEAVE_NOTHING_ADDED };
+  Seen seen = { 0 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
+    {
+      g_autofree char *text =
+          g_strdup_printf ("%%x = Input : float32 %s\n"
+                           "%%a = Abs %%x\n"
+                           "%%b = AveragePool %%a kernel_shape=2,2 pads=1,1,0,0\n"
+                           "%%y = Sub %%b, %%a\n"
+                           "output %%y\n",
+                           shapes[i]);
+      g_autoptr (CleaveGraph) graph = cleave_graph_parse (text, "long", NULL);
+      g_autoptr (CleaveBundle) bundle = cleave_bundle_new (graph, NULL, NULL);
+
+      ck_assert_int_eq (cleave_bundle_is_long (bundle), i < G_N_ELEMENTS (shapes) - 1);
+      check (graph, i, o, &seen);
+    }
+}
+END_TEST
+
 START_TEST (each_input_by_rows_has_a_function_of_its_own)
 {
   CleaveBundleIo in = { NULL, CLEAVE_BUNDLE_ROWS };
@@ -216,6 +240,7 @@ add_tests (Suite *suite)
   tcase_add_loop_test (tests, bundles_of_batches_and_sequences_have_the_bits_of_a_program, 0,
                        G_N_ELEMENTS (texts));
   cleave_add_case (suite, "types", bundles_with_numbers_over_small_types_have_the_bits_of_a_program,
+                   a_bundle_with_over_255_rows_or_columns_has_the_bits_of_a_program,
                    a_bundle_of_a_small_model_has_small_types, NULL);
   suite_add_tcase (suite, tests);
 }

@@ -23,30 +23,38 @@ typedef uint8_t CleaveIndex;
 #define CLEAVE_NO_VALUE 0xffu
 #endif
 
+/* A number of rows or columns. If a value has more than 255 of them, the bundle defines
+ * CLEAVE_LONG. */
+#ifdef CLEAVE_LONG
+typedef uint16_t CleaveExtent;
+#else
+typedef uint8_t CleaveExtent;
+#endif
+
 /* Unit of offsets, in bytes. */
 #define CLEAVE_OFFSET_UNIT 4
 
-/* Flags of a value: the memory in which it lies, and the rows and images that this memory holds. */
+/* Flags of a value: the memory in which it lies, the rows and images that this memory holds, and
+ * the layers that read it. */
 enum {
-  CLEAVE_ARENA = 0,
-  CLEAVE_INPUT = 1,  /* an input in memory of the caller; a run only reads this memory */
-  CLEAVE_OUTPUT = 2, /* an output in memory of the caller */
-  CLEAVE_RING = 4,   /* the value is not whole; its memory has the columns of one band */
-  CLEAVE_IMAGES = 8, /* each image of a batch has separate bytes; otherwise all images use the same
-                      * bytes */
-  CLEAVE_UPWARD = 16 /* the rows are computed from the last to the first */
+  CLEAVE_IO = 1,      /* an input or output in memory of the caller */
+  CLEAVE_CHAIN = 2,   /* of the layers of the segment, only the next one reads the value */
+  CLEAVE_RING = 4,    /* the value is not whole; its memory has the columns of one band */
+  CLEAVE_IMAGES = 8,  /* each image of a batch has separate bytes; otherwise all images use the same
+                       * bytes */
+  CLEAVE_UPWARD = 16, /* the rows are computed from the last to the first */
+  CLEAVE_ARENA = 32   /* the value lies in an arena: 32 times the index of the arena */
 };
 
 typedef struct
 {
-  CleaveOffset offset; /* offset in the arena, in the input or in the output, in units of
-                        * CLEAVE_OFFSET_UNIT */
+  CleaveOffset offset; /* offset in the arena, in units of CLEAVE_OFFSET_UNIT; CLEAVE_IO: index of
+                        * the value's pointer in the struct `io` of a call */
   CleavePixelBytes pixel_bytes;
-  uint16_t rows;
-  uint16_t capacity; /* number of rows in memory */
-  uint16_t width;    /* number of columns in memory */
-  uint8_t port;      /* index of the arena, of the input or of the output */
-  uint8_t flags; /* sum of CLEAVE_INPUT, CLEAVE_OUTPUT, CLEAVE_RING, CLEAVE_IMAGES, CLEAVE_UPWARD */
+  CleaveExtent rows;
+  CleaveExtent capacity; /* number of rows in memory */
+  CleaveExtent width;    /* number of columns in memory */
+  uint8_t flags;         /* sum of the flags above */
 } CleaveValue;
 
 /* A row map: row r of a result needs the rows [b, b + window) of an operand, if they exist, where b
@@ -63,11 +71,8 @@ typedef struct
   CleaveIndex operands[2]; /* indices of values; CLEAVE_NO_VALUE: no operand */
   CleaveIndex row_map;     /* index in the table `row_maps` of the model, for operand 0; the next
                             * entry is for operand 1 */
-  uint8_t kernel; /* index in the table `kernels` of the model; CLEAVE_NO_KERNEL: the caller
-                   * supplies the rows */
+  uint8_t kernel;          /* index in the table `kernels` of the model */
 } CleaveLayer;
-
-#define CLEAVE_NO_KERNEL 0xffu
 
 /* A segment: layers that run as one loop over rows. Its first layer is the layer after the last of
  * the previous segment. If a segment has several bands, the table `columns` of the model has two
@@ -76,44 +81,35 @@ typedef struct
 typedef struct
 {
   uint8_t layers, bands;
-  uint16_t images;
+  CleaveExtent images;
 } CleaveSegment;
 
 typedef struct
 {
   const CleaveValue *values; /* the results of all layers first, then inputs and views */
   const CleaveLayer *layers;
-  const CleaveSegment *segments;
-  const uint16_t *columns; /* of the segments with several bands, one after the other */
+  const CleaveSegment *segments; /* the last entry has no layers */
+  const uint16_t *columns;       /* of the segments with several bands, one after the other */
   const CleaveRowMap *row_maps;
   const CleaveKernel *kernels;
-  uint16_t n_segments;
 } CleaveModel;
 
-/* One run. The caller sets the fields up to `readers` before it calls cleave_run(). */
+/* One run. Before a call of cleave_run(), the caller sets `call.io`, `model`, `arenas` and `made`.
+ * The other fields are the position of the run. */
 typedef struct
 {
+  CleaveCall call; /* the next call of a kernel, with the current image of the batch */
   const CleaveModel *model;
-  unsigned char *const *arenas;
-  const void *const *inputs;
-  void *const *outputs;
-  /* Writes row `row` of an input to `to`, for an input that is supplied row by row. `layer`: index
-   * of the layer that stands for the input. Is called for rows in order. */
-  void (*read_row) (void *user_data, int32_t layer, int32_t row, void *to);
-  void *user_data;
-  /* One entry for each layer of the longest segment: */
-  uint16_t *made;   /* number of computed rows */
-  uint8_t *readers; /* layer, minus `first`, that needs the next row */
-  /* The fields below are the position of the run: segment, layers and band. The image of the batch
-   * is in `call`. */
+  unsigned char *const *arenas; /* arenas of the caller; if the model has states, their memory is
+                                 * the last entry */
+  CleaveExtent *made;           /* number of computed rows, for each layer of the longest segment */
   const CleaveSegment *segment;
-  CleaveOffset columns; /* index of the segment's entries in the table `columns` */
-  uint16_t first;       /* first layer of the segment */
-  uint16_t layer;       /* layer that computes the next row */
+  const uint16_t *columns; /* the segment's entries in the table `columns` of the model */
+  uint16_t first;          /* first layer of the segment */
+  uint16_t layer;          /* layer that computes the next row */
   uint8_t band;
   uint8_t target; /* layer minus `first`: the layer whose rows are computed in order, since its
                    * result is whole */
-  CleaveCall call;
 } CleaveRun;
 
 /* Computes the outputs of the model. */

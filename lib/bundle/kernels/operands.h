@@ -23,6 +23,8 @@ typedef struct
 /* One call of a kernel, which computes one row. */
 typedef struct
 {
+  const void *io;      /* the struct with the pointers of the caller: NAMEIo in the header of the
+                        * bundle */
   const void *params;  /* constants of the layer: weights, geometry, zero points */
   CleaveRows x[2];     /* the operands that are computed at run time, in the order of the node's
                         * operands */
