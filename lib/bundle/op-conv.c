@@ -229,24 +229,12 @@ add_conv_weights (const Geometry *g, const gint8 *w, GByteArray *to)
       }
 }
 
-/* Adds the arrays of weights and initial sums to the layer. Appends the initializers of the fields
- * `weights` and `sums` of CleaveConvS8 to `fields`. */
+/* Sets the constants of each channel: its shift, and two integers in `sums`. */
 static void
-add_arrays (const CleaveBundleConv *conv,
-            const Geometry *g,
-            CleaveBundleLayer *layer,
-            GString *fields)
+set_scales (
+    const CleaveBundleConv *conv, const Geometry *g, const gint8 *w, gint8 *shifts, gint32 *sums)
 {
-  gint64 channels = g->groups * g->out, n_weights = g->in * g->kernel[0] * g->kernel[1];
-  g_autoptr (GByteArray) weights = g_byte_array_new ();
-  gint64 n_sums = 2 * channels + (channels + 3) / 4;
-  g_autofree gint32 *sums = g_new0 (gint32, (gsize) n_sums);
-  g_autofree gint8 *w = g_new (gint8, (gsize) (channels * n_weights));
-  gint8 *shifts = (gint8 *) (sums + 2 * channels);
-
-  for (gint64 i = 0; i < channels * n_weights; i++)
-    w[i] = (gint8) conv->weights[i];
-  for (gint64 c = 0; c < channels; c++)
+  for (gint64 c = 0; c < g->groups * g->out; c++)
     {
       gint64 sum = begin_sum (conv, g, w, c);
 
@@ -256,14 +244,38 @@ add_arrays (const CleaveBundleConv *conv,
       if (!is_doubled (conv, c) && conv->scale == CLEAVE_BUNDLE_SCALE_FIXED)
         shifts[c] = (gint8) (shifts[c] - 64);
     }
+}
+
+/* Adds the array of a layer: shifts after up to three bytes of padding, initial sums and
+ * multipliers, and weights. Appends the initializer of the field `weights` of CleaveConvS8 to
+ * `fields`. */
+static void
+add_array (const CleaveBundleConv *conv,
+           const Geometry *g,
+           CleaveBundleLayer *layer,
+           GString *fields)
+{
+  gint64 channels = g->groups * g->out, n_weights = g->in * g->kernel[0] * g->kernel[1];
+  gint64 n_words = (channels + 3) / 4 + 2 * channels;
+  g_autoptr (GByteArray) weights = g_byte_array_new ();
+  g_autofree gint8 *w = g_new (gint8, (gsize) (channels * n_weights));
+  g_autofree gint32 *words = NULL;
+  gsize n_all;
+
+  for (gint64 i = 0; i < channels * n_weights; i++)
+    w[i] = (gint8) conv->weights[i];
   if (g->is_depthwise)
     add_depthwise_weights (g, w, weights);
   else
     add_conv_weights (g, w, weights);
-  g_string_append_printf (
-      fields, ".weights = %s, .sums = %s, ",
-      cleave_bundle_layer_add_array (layer, "int8_t", weights->data, weights->len),
-      cleave_bundle_layer_add_array (layer, "int32_t", sums, (gsize) n_sums));
+  n_all = (gsize) n_words + (weights->len + 3) / 4;
+  words = g_new0 (gint32, n_all);
+  set_scales (conv, g, w, (gint8 *) (words + (channels + 3) / 4) - channels,
+              words + (channels + 3) / 4);
+  if (weights->len > 0)
+    memcpy (words + n_words, weights->data, weights->len);
+  g_string_append_printf (fields, ".weights = (const int8_t *) (%s + %" G_GINT64_FORMAT "), ",
+                          cleave_bundle_layer_add_array (layer, "int32_t", words, n_all), n_words);
 }
 
 gboolean
@@ -275,7 +287,7 @@ cleave_bundle_set_conv_s8 (const CleaveNode *node,
   g_autoptr (GString) fields = g_string_new (NULL);
   Geometry g = find_geometry (conv);
 
-  add_arrays (conv, &g, layer, fields);
+  add_array (conv, &g, layer, fields);
   if (!cleave_bundle_print_conv_slide (node, conv, layer, fields, error))
     return FALSE;
   g_string_append_printf (fields,

@@ -197,8 +197,9 @@ window_s8_store (
 {
   const CleaveConvS8 *const p = s->p;
   const int32_t zero = 2 * p->y_zero + 1;
-  const int32_t *scales = p->sums + 2 * channel;
-  const int8_t *shifts = (const int8_t *) (p->sums + 2 * p->out * p->groups) + channel;
+  const int32_t channels = p->out * p->groups, rest = channels - channel;
+  const int32_t *scales = (const int32_t *) (const void *) p->weights - 2 * rest;
+  const int8_t *shifts = p->weights - 8 * channels - rest;
 
   y += channel;
 #ifdef CLEAVE_MVE
