@@ -32,6 +32,7 @@ softmax_s8_invert (int32_t x)
 static void
 softmax_s8_pixel (const CleaveSoftmaxS8 *p, const int8_t *x, unsigned char *y)
 {
+  const int32_t most = p->y_bytes == 1 ? UINT8_MAX : UINT16_MAX;
   int32_t max = INT8_MIN, zeros = 0, inverse, shift;
   uint32_t sum = 0;
 
@@ -52,10 +53,11 @@ softmax_s8_pixel (const CleaveSoftmaxS8 *p, const int8_t *x, unsigned char *y)
 
       if (shift > 0)
         value = softmax_s8_shift (value, shift);
+      value = (value < most ? value : most) - (most >> 1) - 1;
       if (p->y_bytes == 1)
-        ((int8_t *) y)[c] = (int8_t) (cleave_clamp (value, 0, UINT8_MAX) + INT8_MIN);
+        ((int8_t *) y)[c] = (int8_t) value;
       else
-        ((int16_t *) (void *) y)[c] = (int16_t) (cleave_clamp (value, 0, UINT16_MAX) + INT16_MIN);
+        ((int16_t *) (void *) y)[c] = (int16_t) value;
     }
 }
 
