@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # boards.py CLEAVE: runs small int8 networks and an LSTM as bundles on emulated boards. Compares their bits with the
-# bits of `cleave run`. Checks the bytes of stack and the number of instructions. QEMU counts instructions exactly and
-# repeatably. Exits with 77 (skipped) where a compiler or QEMU is missing.
+# bits of `cleave run`. Checks the bytes of stack, of code and tables, and the number of instructions. QEMU counts
+# instructions exactly and repeatably. Exits with 77 (skipped) where a compiler or QEMU is missing.
 import os
 import subprocess
 import sys
@@ -20,6 +20,9 @@ GROWTH = 2.1
 LIMITS = {('M4', '-DCLEAVE_PLAIN_C'): 3685000, ('M4', ''): 2705000, ('M55', ''): 1928000}
 # Limits if each layer has weights of -128. The numbers were 3,565,352, 2,859,128 and 2,007,167; the limits are 2 % higher.
 LEAST_LIMITS = {('M4', '-DCLEAVE_PLAIN_C'): 3636000, ('M4', ''): 2916000, ('M55', ''): 2047000}
+# Limits on the bytes of code and tables of this network. The numbers were 5,546, 7,126 and 4,568 when this was written;
+# the limits are 2 % higher.
+SIZES = {('RV32', '-Os'): 5657, ('RV32', '-O2'): 7269, ('M4', '-Os'): 4659}
 SUM = ('a_zero=3 b_zero=-7 y_zero=5 left_shift=20 a_multiplier=1518500250 a_shift=-1 b_multiplier=1073741824 b_shift=0 '
        'multiplier=1518500250 shift=-18')
 # Layers with scales of floats, as in ONNX. The number of channels is no multiple of four.
@@ -44,6 +47,9 @@ output %y
 output %h
 output %c
 """
+# Numbers of states and of layers. A run keeps no pointer to a state on the stack, and one byte for a layer of a loop.
+STATES = 7
+CHAIN = 34
 # Options of the command that must not change the bits, nor cost instructions.
 OPTIONS = [['--kernels', 'dsp'], ['--weights', 'object'], ['--single-file']]
 
@@ -81,6 +87,25 @@ def network(rows, least):
         f'%difference = TfliteSub %f, %g {SUM} min=-100 max=90  # difference',
         *conv('h', '%difference', [10, 3, 3, 3], -8, 'group=2 pads=1,1,1,1 min=-128 max=127'),
         'output %h  # y', ''])
+
+
+def network_with_states(n):
+    """Returns a graph with `n` states. The number of channels is no multiple of four, and the weights are separate."""
+    attributes = 'pads=1,1,1,1 min=-128 max=127'
+    lines = ['graph states', '%x = Input : int8 1x3x3x6  # x', '%zero = Constant value=-5 : int8 scalar  # zero',
+             '%least = Constant value=-128 : int8 scalar  # least', *conv('y', '%x', [6, 6, 3, 3], -8, attributes)]
+    for i in range(n):
+        lines += [f'%s{i} = Input : int8 1x3x3x6  # s{i}', *conv(f't{i}', f'%s{i}', [6, 6, 3, 3], -8, attributes)]
+    return '\n'.join([*lines, 'output %y', *(f'output %t{i}  # s{i}_next' for i in range(n)), ''])
+
+
+def chain(n):
+    """Returns a graph of `n` convolutions, one after the other, which are one loop."""
+    lines = ['graph chain', '%x = Input : int8 1x48x4x6  # x', '%zero = Constant value=-5 : int8 scalar  # zero',
+             '%least = Constant value=-128 : int8 scalar  # least']
+    for i in range(n):
+        lines += conv(f'c{i}', f'%c{i - 1}' if i > 0 else '%x', [6, 6, 2, 1], -7, 'min=-128 max=127')
+    return '\n'.join([*lines, f'output %c{n - 1}  # y', ''])
 
 
 def write_bundle(folder, name, text, *options):
@@ -122,6 +147,15 @@ def main():
         for board in ('M0', 'RV32'):
             check_stack(lstm, board)
             check_stack(lstm, board, '-Os')
+        states = write_bundle(folder, 'states', network_with_states(STATES), '--state', 'all')
+        loop = write_bundle(folder, 'chain', chain(CHAIN))
+        for board in ('M0', 'M55', 'RV32'):
+            check_stack(states, board)
+            check_stack(loop, board)
+        for (board, flags), limit in SIZES.items():
+            size = measure(small, board, flags)['size']
+            print(board, flags, size, 'bytes of code and tables')
+            assert size <= limit, f'{board} {flags}: {size} bytes of code and tables, more than {limit}'
         for options in OPTIONS:
             figures = measure(make_bundle(folder, 16, *options), 'M4')
             print('M4', *options, figures['instructions'], 'instructions')

@@ -193,6 +193,25 @@ dot_s8_both (const int8_t *w)
     s7 += b * v;                                                                                   \
   }
 
+#if CLEAVE_IS_SMALL || defined __riscv
+/* The loops have code for two elements, to save code: on RISC-V, code for four elements takes 250
+ * bytes more, and runs 3 to 7 % fewer instructions. The weights of elements 2 and 3 begin two bytes
+ * after the weights of elements 0 and 1. */
+#define DOT_S8_LOOP(body)                                                                          \
+  {                                                                                                \
+    int32_t step = 2;                                                                              \
+                                                                                                   \
+    do                                                                                             \
+      {                                                                                            \
+        body x += 2;                                                                               \
+        w += step;                                                                                 \
+        step = 16 - step;                                                                          \
+      }                                                                                            \
+    while (w != end);                                                                              \
+  }
+#define DOT_S8_1X4_LOOP DOT_S8_LOOP (DOT_S8_STEP_1 (0, 0) DOT_S8_STEP_1 (1, 8))
+#define DOT_S8_2X4_LOOP DOT_S8_LOOP (DOT_S8_STEP_2 (0, 0) CLEAVE_FENCE DOT_S8_STEP_2 (1, 8))
+#else
 #define DOT_S8_1X4                                                                                 \
   DOT_S8_STEP_1 (0, 0)                                                                             \
   DOT_S8_STEP_1 (1, 8)                                                                             \
@@ -212,12 +231,22 @@ dot_s8_both (const int8_t *w)
   x += 4;                                                                                          \
   w += 16;
 #endif
+#endif
 
 #ifndef DOT_S8_2X4_LOOP
 #define DOT_S8_2X4_LOOP                                                                            \
   do                                                                                               \
     {                                                                                              \
       DOT_S8_2X4                                                                                   \
+    }                                                                                              \
+  while (w != end);
+#endif
+
+#ifndef DOT_S8_1X4_LOOP
+#define DOT_S8_1X4_LOOP                                                                            \
+  do                                                                                               \
+    {                                                                                              \
+      DOT_S8_1X4                                                                                   \
     }                                                                                              \
   while (w != end);
 #endif
@@ -244,11 +273,7 @@ dot_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
   const int8_t *const end = w + 4 * n;
   int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 
-  do
-    {
-      DOT_S8_1X4
-    }
-  while (w != end);
+  DOT_S8_1X4_LOOP
   dot_s8_end (sum, s0, s1);
   dot_s8_end (sum + 2, s2, s3);
 }
