@@ -34,6 +34,8 @@ typedef struct
   const CleaveFitSteps *steps;
   guint max_steps;
   const CleaveFitWatch *watch;
+  /* candidates without tiles, to which the search adds tiles; NULL: the search finds strips */
+  const CleaveFitCandidates *strips;
   gint n_begun; /* number of segment ends for which threads have begun to search; atomic */
   /* indexed by end: the candidates (CleaveFitCandidate) with this end; NULL: not found yet */
   GArray **best;
@@ -167,16 +169,14 @@ may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, gu
 }
 
 /* Appends to `found` the candidates whose `end` is the step `end`. Cuts the last node before this
- * step into strips along each axis, and into tiles along pairs of axes. The first axis of a pair
- * cuts the node into strips, and the second axis cuts the strips into tiles. The pairs are the
- * first two axes that cleave_fit_axes_list_cuts() lists, and each pair whose second axis has a
- * halo. */
+ * step into strips along each axis. If the search adds tiles, instead cuts this node into tiles
+ * along pairs of axes. The first axis of a pair cuts the node into strips, and the second axis cuts
+ * the strips into tiles. The pairs are the first two axes that cleave_fit_axes_list_cuts() lists,
+ * and each pair whose second axis has a halo. */
 static void
 walk_end (const Searcher *searcher, guint end, GArray *found)
 {
   const Search *search = searcher->search;
-  const gboolean has_tiles = search->steps->n_steps <= MAX_STEPS_OF_TILES &&
-                             search->watch->tile_bytes > 0 && !search->watch->is_even;
   CleaveFitCut cuts[CLEAVE_MAX_RANK];
   guint n;
 
@@ -185,12 +185,22 @@ walk_end (const Searcher *searcher, guint end, GArray *found)
   n = cleave_fit_axes_list_cuts (search->steps, search->steps->first_node[end] - 1, cuts);
   for (guint i = 0; i < n; i++)
     {
-      if (may_need_less (searcher, end, cuts, i))
+      if (search->strips == NULL && may_need_less (searcher, end, cuts, i))
         walk_cut (searcher, end, cuts[i], CLEAVE_FIT_NONE, found);
-      for (guint j = i + 1; j < n && has_tiles; j++)
+      for (guint j = i + 1; j < n && search->strips != NULL; j++)
         if ((i == 0 && j == 1) || cleave_fit_axes_has_halo (search->steps, cuts[j]))
           walk_cut (searcher, end, cuts[i], cuts[j], found);
     }
+}
+
+/* Appends to `found` the candidates without tiles whose `end` is the step `end`. */
+static void
+append_strips (const CleaveFitCandidates *strips, guint end, GArray *found)
+{
+  const guint first = strips->first[end], n = strips->first[end + 1] - first;
+
+  if (n > 0)
+    g_array_append_vals (found, cleave_fit_candidate (strips, first), n);
 }
 
 /* If strips must have equal size, removes candidates with fewer than CLEAVE_FIT_MIN_EVEN_STRIPS
@@ -226,6 +236,8 @@ find_candidates (gpointer data)
          !g_cancellable_is_cancelled (watch->cancellable))
     {
       g_array_set_size (found, 0);
+      if (search->strips != NULL)
+        append_strips (search->strips, end, found);
       walk_end (searcher, end, found);
       keep_even (found, watch);
       search->best[end] = cleave_fit_candidates_select (found);
@@ -285,20 +297,47 @@ join_ends (CleaveFitCandidates *candidates, GArray **best)
         cleave_fit_candidate_get_least (cleave_fit_candidate (candidates, i));
 }
 
+/* Finds candidates: strips, or tiles if `strips` is not NULL. */
+static CleaveFitCandidates
+search_all (const CleaveFitSteps *steps,
+            const CleaveFitWatch *watch,
+            const CleaveFitCandidates *strips)
+{
+  const guint n_steps = steps->n_steps;
+  g_autofree GArray **best = g_new0 (GArray *, n_steps + 1);
+  Search search = { .steps = steps, .watch = watch, .strips = strips, .best = best };
+  CleaveFitCandidates candidates = { .steps = steps, .is_even = watch->is_even };
+
+  search.max_steps = MAX (MIN_SEGMENT, MAX_WALKED / (20 * (n_steps + 1)));
+  candidates.n_visits = run (&search);
+  join_ends (&candidates, best);
+  return candidates;
+}
+
 gboolean
 cleave_fit_candidates_init (CleaveFitCandidates *candidates,
                             const CleaveFitSteps *steps,
                             const CleaveFitWatch *watch,
                             GError **error)
 {
-  const guint n_steps = steps->n_steps;
-  g_autofree GArray **best = g_new0 (GArray *, n_steps + 1);
-  Search search = { .steps = steps, .watch = watch, .best = best };
+  *candidates = search_all (steps, watch, NULL);
+  return !g_cancellable_set_error_if_cancelled (watch->cancellable, error);
+}
 
-  *candidates = (CleaveFitCandidates){ .steps = steps, .is_even = watch->is_even };
-  search.max_steps = MAX (MIN_SEGMENT, MAX_WALKED / (20 * (n_steps + 1)));
-  candidates->n_visits = run (&search);
-  join_ends (candidates, best);
+gboolean
+cleave_fit_candidates_add_tiles (CleaveFitCandidates *candidates,
+                                 const CleaveFitWatch *watch,
+                                 GError **error)
+{
+  const CleaveFitSteps *steps = candidates->steps;
+  CleaveFitCandidates both;
+
+  if (steps->n_steps > MAX_STEPS_OF_TILES || watch->tile_bytes == 0 || watch->is_even)
+    return TRUE;
+  both = search_all (steps, watch, candidates);
+  both.n_visits += candidates->n_visits;
+  cleave_fit_candidates_clear (candidates);
+  *candidates = both;
   return !g_cancellable_set_error_if_cancelled (watch->cancellable, error);
 }
 

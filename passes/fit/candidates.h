@@ -21,7 +21,7 @@ typedef struct
 {
   gboolean is_even;    /* cut strips of equal size, except for the last strip */
   gint64 max_bytes;    /* leave out segments that need at least this number of bytes; 0: no limit */
-  gint64 tile_bytes;   /* try tiles for segments that need fewer than this number of bytes; 0: no
+  gint64 tile_bytes;   /* leave out segments of tiles that need at least this number of bytes; 0: no
                           tiles; ignored with is_even */
   gboolean has_chunks; /* with is_even: allow segments whose pieces read different weights */
   guint n_threads; /* threads of the search; 0: chosen from the numbers of processors and steps */
@@ -44,12 +44,18 @@ typedef struct
   guint64 n_visits; /* number of visits to nodes, summed over all walks */
 } CleaveFitCandidates;
 
-/* Finds the candidates of a graph. Returns FALSE and sets the error if the search was cancelled;
- * the candidates are then incomplete. */
+/* Finds the candidates of a graph that have strips, but no tiles. Returns FALSE and sets the error
+ * if the search was cancelled; the candidates are then incomplete. */
 gboolean cleave_fit_candidates_init (CleaveFitCandidates *candidates,
                                      const CleaveFitSteps *steps,
                                      const CleaveFitWatch *watch,
                                      GError **error);
+/* Adds candidates with tiles to the candidates that cleave_fit_candidates_init() found. Removes the
+ * candidates that candidates with tiles dominate. Does nothing for a long graph, and with the
+ * option `is_even`. Returns FALSE and sets the error if the search was cancelled. */
+gboolean cleave_fit_candidates_add_tiles (CleaveFitCandidates *candidates,
+                                          const CleaveFitWatch *watch,
+                                          GError **error);
 void cleave_fit_candidates_clear (CleaveFitCandidates *candidates);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitCandidates, cleave_fit_candidates_clear)
 

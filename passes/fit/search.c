@@ -134,24 +134,30 @@ find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, 
   return least;
 }
 
-/* Finds the candidates of a variant. Returns FALSE and sets the error if the search was
- * cancelled. */
+static CleaveFitWatch
+get_watch (const CleaveFitVariant *variant, const CleaveFitSearch *search, gint64 max_bytes)
+{
+  return (CleaveFitWatch){ .is_even = search->options->even_strips,
+                           .max_bytes = max_bytes,
+                           .tile_bytes = variant->tile_bytes,
+                           /* values that a pooling needs whole are computed in chunks of
+                            * channels */
+                           .has_chunks = variant->rewrite.copies != NULL,
+                           .cancellable = search->options->cancellable };
+}
+
+/* Finds the candidates of a variant that have no tiles and need less than `max_bytes`; 0: no limit.
+ * Returns FALSE and sets the error if the search was cancelled. */
 static gboolean
 find_candidates (CleaveFitVariant *variant,
                  const CleaveFitSearch *search,
                  gint64 max_bytes,
-                 gint64 tile_bytes,
                  GError **error)
 {
-  const CleaveFitWatch watch = { .is_even = search->options->even_strips,
-                                 .max_bytes = max_bytes,
-                                 .tile_bytes = tile_bytes,
-                                 /* values that a pooling needs whole are computed in chunks of
-                                  * channels */
-                                 .has_chunks = variant->rewrite.copies != NULL,
-                                 .cancellable = search->options->cancellable };
+  const CleaveFitWatch watch = get_watch (variant, search, max_bytes);
 
   cleave_fit_candidates_clear (&variant->candidates);
+  variant->has_all_strips = max_bytes == 0;
   return cleave_fit_candidates_init (&variant->candidates, &variant->steps, &watch, error);
 }
 
@@ -164,7 +170,7 @@ cleave_fit_variant_prepare (CleaveFitVariant *variant,
   const double max_ahead = ahead[count_ahead (search) - 1];
   g_autoptr (CleaveFitPath) least = NULL, without_macs = NULL;
 
-  if (!find_candidates (variant, search, max_bytes, 0, error))
+  if (!find_candidates (variant, search, max_bytes, error))
     return FALSE;
   least = find_least (variant, max_ahead, INFINITY, G_MAXINT64 / 2);
   variant->least = least->n_bytes;
@@ -301,8 +307,10 @@ void
 cleave_fit_variant_measure (CleaveFitVariant *variant, CleaveFitSearch *search)
 {
   const guint n_ahead = count_ahead (search);
+  const CleaveFitWatch watch = get_watch (variant, search, 0);
 
-  if (!find_candidates (variant, search, 0, variant->tile_bytes, NULL))
+  if ((!variant->has_all_strips && !find_candidates (variant, search, 0, NULL)) ||
+      !cleave_fit_candidates_add_tiles (&variant->candidates, &watch, NULL))
     return;
   for (guint a = 0; a < n_ahead; a++)
     {

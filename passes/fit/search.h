@@ -39,6 +39,7 @@ typedef struct
   CleaveFitRewrite rewrite;
   CleaveFitSteps steps;
   CleaveFitCandidates candidates;
+  gboolean has_all_strips; /* no limit of bytes left out candidates without tiles */
   gint64 least;            /* least estimated bytes of a plan without tiles */
   gint64 tile_bytes;       /* segments of tiles must need fewer bytes than this */
   GPtrArray *measurements; /* CleaveFitMeasurement: measured plans for this variant */

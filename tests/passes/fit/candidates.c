@@ -196,6 +196,7 @@ START_TEST (a_limit_drops_large_segments_in_tiles)
   ck_assert_uint_gt (n, 0);
   ck_assert_uint_gt (n_more, 0);
   ck_assert (cleave_fit_candidates_init (&limited, &found.steps, &watch, NULL));
+  ck_assert (cleave_fit_candidates_add_tiles (&limited, &watch, NULL));
   ck_assert_uint_eq (count_tiled (&limited, watch.tile_bytes, &n_more), n);
   ck_assert_uint_eq (n_more, 0);
 }

@@ -32,4 +32,5 @@ find (Found *found, const CleaveGraph *graph, guint n_threads)
   *found = (Found){ 0 };
   ck_assert (cleave_fit_steps_init (&found->steps, graph, &error));
   ck_assert (cleave_fit_candidates_init (&found->candidates, &found->steps, &watch, &error));
+  ck_assert (cleave_fit_candidates_add_tiles (&found->candidates, &watch, &error));
 }

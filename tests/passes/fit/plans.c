@@ -262,6 +262,7 @@ count_visits (guint n_blocks)
 
   ck_assert (cleave_fit_steps_init (&steps, graph, &error));
   ck_assert (cleave_fit_candidates_init (&candidates, &steps, &watch, &error));
+  ck_assert (cleave_fit_candidates_add_tiles (&candidates, &watch, &error));
   return candidates.n_visits;
 }
 
