@@ -130,13 +130,10 @@ measure (Finding *f, CleaveOrderCandidate *candidate)
       cleave_storage_new_within (f->graph, f->facts, candidate->order, candidate->cutoff));
 }
 
-static const CleaveOrderCandidate *
+static void
 add_candidate (Finding *f, GPtrArray *order)
 {
-  CleaveOrderCandidate *candidate = add_order (f, order);
-
-  measure (f, candidate);
-  return candidate;
+  measure (f, add_order (f, order));
 }
 
 /* If a lower bound of an order's peak is not below the lowest peak so far, adds the order
@@ -180,11 +177,11 @@ is_known (const Finding *f, const GPtrArray *order)
   return FALSE;
 }
 
-/* Measures an order that was derived from the best order. Does nothing if the order is NULL. */
+/* Adds an order that was derived from the best order. Does nothing if the order is NULL. */
 static void
 add_variant (Finding *f, GPtrArray *order)
 {
-  if (order != NULL && !is_known (f, order))
+  if (order != NULL && !is_known (f, order) && !add_bound (f, order))
     note_measured (f, add_order (f, order),
                    cleave_storage_new_like (f->graph, f->facts, order, f->storage));
 }
@@ -200,24 +197,27 @@ is_done (const Finding *f)
 static gboolean
 add_unless_bound (Finding *f, GPtrArray *order)
 {
-  const gboolean is_bound = add_bound (f, order);
-  const CleaveOrderCandidate *candidate =
-      is_bound ? f->candidates->pdata[f->candidates->len - 1] : add_candidate (f, order);
+  const CleaveOrderCandidate *candidate;
 
+  if (!add_bound (f, order))
+    add_candidate (f, order);
+  candidate = f->candidates->pdata[f->candidates->len - 1];
   return candidate->peak <= candidate->cutoff && !is_done (f);
 }
 
-/* Adds an order, and its variant in which copies of carried rows run earlier. */
+/* Adds an order, and its variant in which copies of carried rows run earlier. If the graph keeps
+ * its order, adds the variant first, since the peak of the variant is usually far lower. */
 static void
 add_both (Finding *f, GPtrArray *order)
 {
   g_autoptr (GPtrArray) hoisted = NULL;
 
-  if (!add_unless_bound (f, order))
+  if (!f->graph->keeps_order && !add_unless_bound (f, order))
     return;
   hoisted = cleave_order_hoist_carried (f->graph, order);
-  if (hoisted != NULL && !is_known (f, hoisted))
-    add_unless_bound (f, hoisted);
+  if ((hoisted == NULL || is_known (f, hoisted) || add_unless_bound (f, hoisted)) &&
+      !is_known (f, order))
+    add_unless_bound (f, order);
 }
 
 /* Returns the combination of the candidates, or NULL. Measures candidates if necessary. */
