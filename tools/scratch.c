@@ -10,12 +10,12 @@
 #define MAX_ROUNDS 6
 
 /* The scratch of a model with more bytes of weights than this is not reported. To find the scratch,
- * Cleave makes a program, which packs all weights. */
+ * Cleave prepares all kernels, and some kernels read their weights. */
 #define MAX_WEIGHTS ((gint64) 1 << 30)
 
 /* The scratch of a model with more bytes of one-byte weights than this is not reported. One-byte
  * weights may have 4 bits in the file, and a program unpacks the 4-bit weights. For 128 MiB of
- * one-byte weights, making the program took 7.6 s and 320 MiB more memory. */
+ * one-byte weights, this took 7.6 s and 320 MiB more memory. */
 #define MAX_BYTE_WEIGHTS ((gint64) 1 << 26)
 
 static gboolean
@@ -41,14 +41,7 @@ has_large_weights (const CleaveGraph *graph)
 static gint64
 measure (const CleaveGraph *graph, guint n_threads)
 {
-  const CleaveProgramOptions options = { .n_threads = n_threads };
-  g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
-  CleaveProgramStats stats;
-
-  if (program == NULL)
-    return -1;
-  cleave_program_get_stats (program, &stats);
-  return stats.scratch_bytes;
+  return cleave_graph_get_scratch_bytes (graph, n_threads, NULL);
 }
 
 static gint64

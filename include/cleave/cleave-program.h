@@ -218,6 +218,11 @@ CLEAVE_API gint64 cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError 
 CLEAVE_API gint64 cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *graph,
                                                             guint n_threads,
                                                             GError **error);
+/* Returns the bytes of scratch memory of the kernels if a program with `n_threads` threads runs the
+ * graph. */
+CLEAVE_API gint64 cleave_graph_get_scratch_bytes (const CleaveGraph *graph,
+                                                  guint n_threads,
+                                                  GError **error);
 CLEAVE_API gboolean cleave_graph_estimate (const CleaveGraph *graph,
                                            guint n_threads,
                                            CleaveEstimate *estimate,

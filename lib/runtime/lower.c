@@ -381,6 +381,8 @@ cleave_program_prepare (CleaveProgram *program,
   if (!cleave_constants_check (constants, NULL) ||
       !cleave_weights_check (program->weights, error) || !make_scratch (program, n_scratch, error))
     return FALSE;
+  if (making->measures)
+    return TRUE;
   cleave_program_fuse (program, making, arena);
   cleave_program_group_stores (program);
   cleave_program_find_footprints (program);

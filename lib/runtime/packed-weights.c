@@ -27,6 +27,7 @@ struct _CleaveWeights
   GArray *packed; /* CleavePackedWeight: all copies, in the order in which kernels asked for them */
   const GArray *stored; /* CleavePackedWeight: copies from a saved program, in the order in which
                            kernels ask for them; NULL: none */
+  gboolean is_unpacked; /* the memory of copies has undefined contents: no kernel runs */
   gint64 n_bytes;
   GError *error; /* error of the first allocation that failed; NULL: none failed */
 };
@@ -68,6 +69,15 @@ cleave_weights_new (const GArray *stored)
   weights->entries = g_hash_table_new_full (NULL, NULL, NULL, entry_free);
   weights->packed = cleave_packed_weights_new ();
   weights->stored = stored;
+  return weights;
+}
+
+CleaveWeights *
+cleave_weights_new_unpacked (void)
+{
+  CleaveWeights *weights = cleave_weights_new (NULL);
+
+  weights->is_unpacked = TRUE;
   return weights;
 }
 
@@ -152,25 +162,29 @@ find_stored (const CleaveWeights *weights, const char *key, gsize n_bytes)
   return next->n_bytes == n_bytes && g_str_equal (next->key, key) ? next->memory : NULL;
 }
 
+/* Returns memory for a packed copy, or NULL if memory ran out. Sets the memory to 0 if `is_filled`.
+ * If not, the system provides the pages of a large copy only when they are used. */
 static gpointer
-take_memory (CleaveWeights *weights, gsize n_bytes)
+take_memory (CleaveWeights *weights, gsize n_bytes, gboolean is_filled)
 {
   gpointer memory = cleave_memory_try ((gint64) n_bytes, ALIGNMENT, "packed weights",
                                        weights->error == NULL ? &weights->error : NULL);
 
-  if (memory == NULL)
-    return NULL;
+  if (memory == NULL || !is_filled)
+    return memory;
   cleave_memory_populate (memory, n_bytes);
   return memset (memory, 0, MAX (n_bytes, 1));
 }
 
-gconstpointer
-cleave_weights_get (CleaveWeights *weights,
-                    CleaveTensor *base,
-                    const char *key,
-                    gsize n_bytes,
-                    void (*pack) (const CleaveTensor *base, gconstpointer data, gpointer to),
-                    gconstpointer data)
+/* Returns the copy with the key, and makes it if it does not exist. `pack` NULL: the copy has
+ * undefined contents. */
+static gconstpointer
+get (CleaveWeights *weights,
+     CleaveTensor *base,
+     const char *key,
+     gsize n_bytes,
+     void (*pack) (const CleaveTensor *base, gconstpointer data, gpointer to),
+     gconstpointer data)
 {
   Entry *entry = find_entry (weights, base);
   CleavePackedWeight packed = { .memory = g_hash_table_lookup (entry->packed, key) };
@@ -181,13 +195,35 @@ cleave_weights_get (CleaveWeights *weights,
       (CleavePackedWeight){ g_strdup (key), n_bytes, find_stored (weights, key, n_bytes), FALSE };
   packed.owns_memory = packed.memory == NULL;
   if (packed.owns_memory)
-    packed.memory = take_memory (weights, n_bytes);
+    packed.memory = take_memory (weights, n_bytes, pack != NULL);
   g_array_append_val (weights->packed, packed);
   if (packed.memory == NULL)
     return NULL;
-  if (packed.owns_memory)
+  if (packed.owns_memory && pack != NULL)
     pack (base, data, packed.memory);
   g_hash_table_insert (entry->packed, g_strdup (key), packed.memory);
   weights->n_bytes += (gint64) n_bytes;
   return packed.memory;
+}
+
+gconstpointer
+cleave_weights_get (CleaveWeights *weights,
+                    CleaveTensor *base,
+                    const char *key,
+                    gsize n_bytes,
+                    void (*pack) (const CleaveTensor *base, gconstpointer data, gpointer to),
+                    gconstpointer data)
+{
+  return get (weights, base, key, n_bytes, weights->is_unpacked ? NULL : pack, data);
+}
+
+gconstpointer
+cleave_weights_ask (CleaveWeights *weights,
+                    CleaveTensor *base,
+                    const char *question,
+                    gsize n_bytes,
+                    void (*find) (const CleaveTensor *base, gconstpointer data, gpointer to),
+                    gconstpointer data)
+{
+  return get (weights, base, question, n_bytes, find, data);
 }

@@ -22,6 +22,9 @@ typedef struct
 /* Returns an empty GArray of CleavePackedWeight. */
 GArray *cleave_packed_weights_new (void);
 
+/* Returns an empty set of packed weights for a program that never runs: cleave_weights_get()
+ * returns memory with undefined contents, and packs nothing. */
+CleaveWeights *cleave_weights_new_unpacked (void);
 /* Returns an empty set of packed weights. `stored` contains the packed copies of a saved program
  * (CleavePackedWeight), which must outlive the set. If kernels request copies in the stored order,
  * they get the stored copies instead of packing. `stored` NULL: each kernel packs its copies. */
@@ -51,4 +54,14 @@ cleave_weights_get (CleaveWeights *weights,
                     const char *key,
                     gsize n_bytes,
                     void (*pack) (const CleaveTensor *base, gconstpointer data, gpointer to),
+                    gconstpointer data);
+/* Returns the answer to a question about a base, which a kernel reads in `prepare`. An example of a
+ * question is whether the weights have 4 bits. Works as cleave_weights_get(), but always calls
+ * `find`, even in a set for a program that never runs. */
+gconstpointer
+cleave_weights_ask (CleaveWeights *weights,
+                    CleaveTensor *base,
+                    const char *question,
+                    gsize n_bytes,
+                    void (*find) (const CleaveTensor *base, gconstpointer data, gpointer to),
                     gconstpointer data);

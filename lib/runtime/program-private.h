@@ -150,6 +150,7 @@ typedef struct
   const CleaveStorage *storage;
   gboolean reference; /* TRUE: use only reference kernels */
   gboolean given;     /* TRUE: the program owns the graph and may take constants out of it */
+  gboolean measures;  /* TRUE: the program never runs; only its scratch is found */
   CleaveSavedDecisions *decisions; /* provides or receives the schedule and the packed weights;
                            NULL: a search makes the schedule, and nothing is saved */
 } CleaveMaking;

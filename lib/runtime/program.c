@@ -4,19 +4,11 @@
  * (program-private.h). */
 
 #include "program-private.h"
-#include "shared-calls.h"
 
-#include <stdlib.h>
-
-#include "../ir/boxed.h"
 #include "../ir/debug.h"
 #include "../ir/memory.h"
 #include "../memory/sequence-lowering.h"
 #include "plan/memory-plan.h"
-
-CLEAVE_DEFINE_VALUE (CleaveProgramOptions, program_options)
-CLEAVE_DEFINE_VALUE (CleaveProgramStats, program_stats)
-CLEAVE_DEFINE_VALUE (CleaveEstimate, estimate)
 
 static void
 make_bindings (CleaveProgram *program, const CleaveGraph *graph)
@@ -63,14 +55,19 @@ make_memory (CleaveProgram *program,
 }
 
 static CleaveProgram *
-program_new (const CleaveGraph *graph, guint n_threads, const GArray *packed)
+program_new (const CleaveMaking *making, guint n_threads)
 {
+  const CleaveGraph *graph = making->graph;
+  const CleaveSavedDecisions *decisions = making->decisions;
   CleaveProgram *program = g_atomic_rc_box_new0 (CleaveProgram);
 
   program->arena_fd = -1;
   program->stats.n_threads = n_threads;
   program->stats.n_nodes = cleave_graph_count_operators (graph);
-  program->weights = cleave_weights_new (packed);
+  program->weights = making->measures
+                         ? cleave_weights_new_unpacked ()
+                         : cleave_weights_new (
+                               decisions != NULL && decisions->is_known ? decisions->packed : NULL);
   program->constants = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
   program->progress =
       g_aligned_alloc0 (n_threads, sizeof (CleaveProgress), sizeof (CleaveProgress));
@@ -102,6 +99,20 @@ is_reference (const CleaveProgramOptions *options)
   return (options != NULL && options->reference) || cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE);
 }
 
+/* Makes the memory plan of a program, or restores the plan of a saved program. The scratch does not
+ * depend on the offsets of buffers, so a program that only measures its scratch has no offsets. */
+static gboolean
+make_plan (CleaveMemoryPlan *plan, const CleaveMaking *making, guint n_threads, GError **error)
+{
+  const CleaveSavedDecisions *decisions = making->decisions;
+
+  if (decisions != NULL && decisions->is_known)
+    return cleave_memory_plan_restore (plan, making->graph, &decisions->record, error);
+  if (making->measures && n_threads == 1)
+    return cleave_memory_plan_init_unplaced (plan, making->graph, error);
+  return cleave_memory_plan_init (plan, making->graph, n_threads, error);
+}
+
 static CleaveProgram *
 make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threads, GError **error)
 {
@@ -109,15 +120,13 @@ make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threa
   g_auto (CleaveMemoryPlan) plan = { 0 };
   CleaveMaking making = *of;
   CleaveSavedDecisions *decisions = of->decisions;
-  gboolean is_known = decisions != NULL && decisions->is_known;
 
-  if (!(is_known ? cleave_memory_plan_restore (&plan, of->graph, &decisions->record, error)
-                 : cleave_memory_plan_init (&plan, of->graph, n_threads, error)))
+  if (!make_plan (&plan, of, n_threads, error))
     return NULL;
   making.storage = plan.storage;
-  if (decisions != NULL && !is_known)
+  if (decisions != NULL && !decisions->is_known)
     cleave_record_init (&decisions->record, &plan);
-  program = program_new (of->graph, plan.schedule->n_threads, is_known ? decisions->packed : NULL);
+  program = program_new (of, plan.schedule->n_threads);
   program->schedule = g_steal_pointer (&plan.schedule);
   if (!make_memory (program, &making, &plan.arena, options != NULL && options->share, error))
     return NULL;
@@ -126,24 +135,23 @@ make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threa
   return g_steal_pointer (&program);
 }
 
-/* Returns a program of the graph, or NULL on error. `given` TRUE: takes ownership of the graph.
+/* Returns a program of `making->graph`, or NULL on error. Frees the graph if `making->given`.
  * Unless the options ask for reference kernels, first joins nodes between quantized values: each
  * quantized group becomes one node. */
 static CleaveProgram *
 lower_and_make (CleaveGraph *graph,
                 const CleaveProgramOptions *options,
-                gboolean given,
-                CleaveSavedDecisions *decisions,
+                CleaveMaking making,
                 GError **error)
 {
   guint n_threads = options == NULL ? 0 : options->n_threads;
   guint n_nodes = cleave_graph_count_operators (graph);
-  CleaveMaking making = {
-    .graph = graph, .given = given, .reference = is_reference (options), .decisions = decisions
-  };
+  const gboolean given = making.given;
   g_autoptr (CleaveGraph) lowered = NULL;
   CleaveProgram *program = NULL;
 
+  making.graph = graph;
+  making.reference = is_reference (options);
   if (cleave_count_threads (&n_threads, error) && check_kernels (graph, error))
     {
       lowered = making.reference ? NULL : cleave_lower (graph, n_threads);
@@ -193,7 +201,7 @@ CleaveProgram *
 cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *options, GError **error)
 {
   g_return_val_if_fail (graph != NULL, NULL);
-  return lower_and_make ((CleaveGraph *) graph, options, FALSE, NULL, error);
+  return lower_and_make ((CleaveGraph *) graph, options, (CleaveMaking){ 0 }, error);
 }
 
 /**
@@ -216,7 +224,37 @@ CleaveProgram *
 cleave_program_new_take (CleaveGraph *graph, const CleaveProgramOptions *options, GError **error)
 {
   g_return_val_if_fail (graph != NULL, NULL);
-  return lower_and_make (graph, options, TRUE, NULL, error);
+  return lower_and_make (graph, options, (CleaveMaking){ .given = TRUE }, error);
+}
+
+/**
+ * cleave_graph_get_scratch_bytes:
+ * @graph: a graph
+ * @n_threads: number of threads; 0 for one per core
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Returns the bytes of scratch memory that kernels need beside the arena if a program runs the
+ * graph, summed over all threads. The result equals `scratch_bytes` of a program with these
+ * threads, but no weights are packed. The result depends on the processor, since each processor has
+ * kernels of its own.
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, and with %CLEAVE_ERROR_OPTION for more
+ * than 1024 threads. Fails with %CLEAVE_ERROR_MODEL if a node has an unknown op.
+ *
+ * Returns: the bytes, or -1 on error
+ *
+ * Since: 0.2
+ */
+gint64
+cleave_graph_get_scratch_bytes (const CleaveGraph *graph, guint n_threads, GError **error)
+{
+  const CleaveProgramOptions options = { .n_threads = n_threads };
+  g_autoptr (CleaveProgram) program = NULL;
+
+  g_return_val_if_fail (graph != NULL, -1);
+  program =
+      lower_and_make ((CleaveGraph *) graph, &options, (CleaveMaking){ .measures = TRUE }, error);
+  return program == NULL ? -1 : program->stats.scratch_bytes;
 }
 
 void
@@ -233,135 +271,10 @@ cleave_program_new_by (const CleaveGraph *graph,
                        GBytes *bytes,
                        GError **error)
 {
-  CleaveProgram *program = lower_and_make ((CleaveGraph *) graph, options, FALSE, decisions, error);
+  CleaveProgram *program = lower_and_make ((CleaveGraph *) graph, options,
+                                           (CleaveMaking){ .decisions = decisions }, error);
 
   if (program != NULL && bytes != NULL)
     program->bytes = g_bytes_ref (bytes);
   return program;
-}
-
-static void
-clear_bindings (CleaveBinding *bindings, guint n)
-{
-  for (guint i = 0; i < n; i++)
-    {
-      g_free (bindings[i].name);
-      g_clear_pointer (&bindings[i].patches, g_array_unref);
-      g_clear_pointer (&bindings[i].tensor, cleave_tensor_unref);
-    }
-  g_free (bindings);
-}
-
-static void
-clear_task (CleaveTask *task)
-{
-  CleaveKernelInstance *instance = &task->instance;
-
-  if (!task->shares && task->family != NULL && task->family->free != NULL)
-    task->family->free (task->state);
-  if (!task->shares)
-    cleave_call_clear (&instance->call);
-  g_free (task->name);
-  g_free (task->part);
-  g_free (instance->operands != NULL ? instance->operands : instance->results);
-  g_free (instance->constants);
-}
-
-static void
-clear (gpointer data)
-{
-  CleaveProgram *program = data;
-
-  for (guint i = 0; i < program->n_tasks; i++)
-    clear_task (&program->tasks[i]);
-  g_aligned_free (program->tasks);
-  g_free (program->fused);
-  g_free (program->events);
-  for (guint i = 0; program->names != NULL && i < program->n_tasks; i++)
-    g_free (program->names[i]);
-  g_free (program->names);
-  for (guint t = 0; program->scratch != NULL && t < program->stats.n_threads; t++)
-    free (program->scratch[t]);
-  g_free (program->scratch);
-  clear_bindings (program->inputs, program->n_inputs);
-  clear_bindings (program->outputs, program->n_outputs);
-  cleave_schedule_free (program->schedule);
-  cleave_waits_clear (&program->waits);
-  cleave_footprints_clear (&program->footprints);
-  g_aligned_free (program->progress);
-  cleave_memory_free_shared (program->arena, program->stats.arena_bytes, program->arena_fd);
-  cleave_weights_free (program->weights);
-  g_ptr_array_unref (program->constants);
-  g_clear_pointer (&program->bytes, g_bytes_unref);
-}
-
-/**
- * cleave_program_ref:
- * @program: a program
- *
- * Adds a reference.
- *
- * Returns: (transfer full): @program
- *
- * Since: 0.1
- */
-
-/**
- * cleave_program_unref:
- * @program: (nullable) (transfer full): a program
- *
- * Drops a reference; the last one frees the program and its memory.
- *
- * Since: 0.1
- */
-
-CLEAVE_DEFINE_COUNTED (CleaveProgram, program, clear)
-
-/**
- * cleave_program_get_arena_file: (skip)
- * @program: a program made with the option `share`
- * @begin: (out) (optional): where this process has the arena
- *
- * Returns the file that contains the arena, at offset 0. Other processes can map this file and read
- * the values that this process computes. The steps of the program determine where and when each
- * value is stored.
- *
- * Returns: a descriptor, which the program closes; or -1 if the arena is not shared
- *
- * Since: 0.2
- */
-int
-cleave_program_get_arena_file (const CleaveProgram *program, gconstpointer *begin)
-{
-  g_return_val_if_fail (program != NULL, -1);
-  if (begin != NULL)
-    *begin = program->arena;
-  return program->arena_fd;
-}
-
-/**
- * cleave_program_get_stats:
- * @program: a program
- * @stats: (out caller-allocates): the numbers
- *
- * Returns the memory, steps and threads of the program.
- *
- * Memory is counted as %CLEAVE_MEMORY_CONVENTION says: in the elements' own types, with each buffer
- * rounded up to 64 bytes. An input is live from the beginning of the run to its last use. An output
- * is live from its computation to the end of the run. `peak_activation_bytes` is the largest sum of
- * buffers in use at once; with several threads, at the times that the schedule estimates.
- * `arena_bytes` is equal to the peak or a few percent larger. A thread that gets further ahead than
- * estimated waits for memory.
- *
- * `copied_bytes` counts two kinds of copies in a run. The first are copies of a join's operands, if
- * the operands cannot be computed in the join's buffer. The second are copies of values for ops
- * that need row-major order. Copies that load inputs and store outputs are not counted.
- *
- * Since: 0.1
- */
-void
-cleave_program_get_stats (const CleaveProgram *program, CleaveProgramStats *stats)
-{
-  g_return_if_fail (program != NULL && stats != NULL);
-  *stats = program->stats;
 }

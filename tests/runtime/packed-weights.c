@@ -77,12 +77,28 @@ START_TEST (packed_bytes_outlive_a_released_base)
 }
 END_TEST
 
+START_TEST (a_program_that_never_runs_packs_nothing)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
+  g_autoptr (CleaveTensor) a = cleave_random_tensor (&type, 1, FALSE);
+  CleaveWeights *weights = cleave_weights_new_unpacked ();
+  guint n_calls = 0;
+
+  ck_assert_ptr_nonnull (cleave_weights_get (weights, a, "x", 8, pack, &n_calls));
+  ck_assert_uint_eq (n_calls, 0);
+  ck_assert_mem_eq (cleave_weights_ask (weights, a, "question", 8, pack, &n_calls),
+                    cleave_tensor_get_data (a), 8);
+  ck_assert_uint_eq (n_calls, 1);
+  cleave_weights_free (weights);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "weights", a_base_is_packed_once_for_each_key,
                    a_packed_base_lives_until_it_is_released, packed_bytes_outlive_a_released_base,
-                   NULL);
+                   a_program_that_never_runs_packs_nothing, NULL);
 }
 
 CLEAVE_TEST_SUITE ("weights", add_tests)

@@ -165,6 +165,27 @@ START_TEST (peak_with_threads_is_that_of_a_program)
 }
 END_TEST
 
+/* The scratch that a graph reports is the scratch of a program, also if the kernels depend on the
+ * values of weights. */
+START_TEST (scratch_is_that_of_a_program)
+{
+  g_autoptr (GError) error = NULL;
+  guint n_with_scratch = 0;
+
+  for (guint32 seed = 0; seed < 40; seed++)
+    for (guint n_threads = 1; n_threads <= 2; n_threads++)
+      {
+        g_autoptr (CleaveGraph) graph = random_graph (seed, 40);
+        gint64 scratch = cleave_graph_get_scratch_bytes (graph, n_threads, &error);
+
+        cleave_assert_no_error (error);
+        ck_assert_int_eq (scratch, run_get_stats (graph, n_threads).scratch_bytes);
+        n_with_scratch += scratch > 0;
+      }
+  ck_assert_uint_gt (n_with_scratch, 0);
+}
+END_TEST
+
 START_TEST (thousands_of_live_values_are_placed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -249,7 +270,7 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "new", too_many_threads_are_an_error, cycle_is_an_error,
                    an_arena_can_be_shared, stats_have_the_memory_of_a_run,
                    thousands_of_live_values_are_placed, peak_with_threads_is_that_of_a_program,
-                   NULL);
+                   scratch_is_that_of_a_program, NULL);
   cleave_add_case (suite, "bind", wrong_tensors_are_errors, program_outlives_its_graph, NULL);
   cleave_add_case (suite, "trace", a_trace_has_every_step_of_a_run, there_is_no_trace_by_default,
                    NULL);

@@ -142,7 +142,7 @@ cleave_blockwise_new (CleaveWeights *weights,
     return NULL;
   key = g_strdup_printf ("form of blocks, columns %u, rows %" G_GINT64_FORMAT " apart", columns,
                          b.panels.stride[3]);
-  form = cleave_weights_get (weights, base, key, sizeof *form, find_form, &b.panels);
+  form = cleave_weights_ask (weights, base, key, sizeof *form, find_form, &b.panels);
   if (form == NULL || form->block == 0)
     return NULL;
   b.form = *form;

@@ -181,7 +181,7 @@ pairs_fit (CleaveWeights *weights, CleaveTensor *constant, guint columns, Cleave
   CleaveTensor *base = find_base (constant, columns, &panels, &first);
   g_autofree char *key = make_key (&panels, columns);
   g_autofree char *question = g_strconcat ("whether pairs fit: ", key, NULL);
-  const gboolean *fit = cleave_weights_get (weights, base, question, sizeof (gboolean),
+  const gboolean *fit = cleave_weights_ask (weights, base, question, sizeof (gboolean),
                                             find_whether_pairs_fit, &panels);
 
   return fit != NULL && *fit;
