@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bits.py [--compiler=gcc,clang] [--places=arena,apart,rows] [--boards=M0,M4…] [--max-added-macs=50] CLEAVE MODEL…:
-# writes bundles of models and runs them. There are five budgets for a model, from the smallest arena to the arena of
-# the unsplit network. A model has a bundle for each different plan of the five budgets, and for each of --places, the
-# place of its input. A larger budget often has the same plan, since no plan has fewer MACs. The smallest arenas need
+# bits.py [--compiler=gcc,clang] [--places=arena,apart,rows] [--boards=M0,M4…] [--max-added-macs=50] [--jobs=N] CLEAVE
+# MODEL…: writes bundles of models and runs them. There are five budgets for a model, from the smallest arena to the
+# arena of the unsplit network. A model has a bundle for each different plan of the five budgets, and for each of
+# --places, the place of its input. Without a place, the script runs no bundle on this machine. A larger budget often has the same plan, since no plan has fewer MACs. The smallest arenas need
 # --max-added-macs, since the bundles compute some columns twice. Compiles the bundles without warnings and
 # with the address and undefined behavior sanitizers, and runs their test programs. A test program compares the bits
 # with the bits of `cleave run`. Compiles only one of several files with the same text. With --boards, also runs the
 # bundle with the smallest arena on emulated boards (emulate.py). Prints a line for each model, and fails if one bundle
-# differs. If a bundle cannot compute a model, the script prints the name of the model and skips the model.
+# differs. With --jobs, checks N models at once. If a bundle cannot compute a model, the script prints the name of the
+# model and skips the model.
 import argparse
+import concurrent.futures
 import glob
 import hashlib
 import json
@@ -17,6 +19,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 
 import emulate
 
@@ -49,8 +52,12 @@ def compile_object(compiler, source, objects):
     target = os.path.join(objects, hashlib.sha256(b'\0'.join(texts)).hexdigest() + '.o')
     if os.path.exists(target):
         return target, ''
-    result = run([compiler, *FLAGS, '-c', source, '-o', target])
-    return target, '' if result.returncode == 0 else result.stdout
+    part = f'{target}.{threading.get_ident()}'  # a name of its own: another job may compile the same text
+    result = run([compiler, *FLAGS, '-c', source, '-o', part])
+    if result.returncode != 0:
+        return target, result.stdout
+    os.replace(part, target)
+    return target, ''
 
 
 def check(cleave, model, compiler, options, folder, objects):
@@ -86,7 +93,7 @@ def check_model(cleave, model, arguments, objects):
     succeed."""
     name, checked = os.path.basename(model), 0
     more = ['--max-added-macs', arguments.max_added_macs]
-    for place in arguments.places.split(','):
+    for place in filter(None, arguments.places.split(',')):
         figures = plan(cleave, model, '--input', place, *more)
         if isinstance(figures, str):
             print(f'{name:44} skipped: {figures}')
@@ -116,11 +123,14 @@ def main():
     parser.add_argument('--places', default='arena,apart,rows', help='places of the inputs (default: all)')
     parser.add_argument('--max-added-macs', default='50', help='MACs that a plan may add, in per cent (default: 50)')
     parser.add_argument('--boards', default='', help=f'boards, separated by commas: {",".join(emulate.BOARDS)}')
+    parser.add_argument('--jobs', type=int, default=1, help='number of models that are checked at once (default: 1)')
     parser.add_argument('cleave', metavar='CLEAVE', help='the command')
     parser.add_argument('models', nargs='+', metavar='MODEL')
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as objects:
-        results = [check_model(arguments.cleave, model, arguments, objects) for model in arguments.models]
+        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+            results = list(pool.map(lambda model: check_model(arguments.cleave, model, arguments, objects),
+                                    arguments.models))
     sys.exit(0 if all(results) else 1)
 
 
