@@ -243,6 +243,37 @@ START_TEST (positions_of_a_resize_become_products)
 }
 END_TEST
 
+/* A piece of a Resize of a constant is written as its value. The bits stay the same: the import
+ * would compute products with weights before it joins them to a Resize. */
+START_TEST (a_piece_of_a_resize_of_a_constant_becomes_a_value)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  const CleaveResizeAttrs attrs = {
+    .mode = CLEAVE_RESIZE_LINEAR,
+    .cubic_coeff_a = -0.75,
+    .scales = CLEAVE_DOUBLES (1, 0.3),
+    .sizes = CLEAVE_INTS (4, 2),
+    .phase = CLEAVE_INTS (0, 0),
+    .begin = CLEAVE_INTS (0, 0),
+    .extents = CLEAVE_INTS (0, 8),
+    .lengths = CLEAVE_INTS (0, 2),
+  };
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 4, 7);
+  CleaveResult *operands[] = { cleave_graph_add_constant (graph, "c",
+                                                          cleave_random_tensor (&type, 7, FALSE)),
+                               add_input (graph, "x", &CLEAVE_SHAPE (4, 2)) };
+  g_autoptr (GError) error = NULL;
+
+  operands[0] = cleave_test_add (graph, "Resize", "r", operands, 1, &attrs, &error);
+  cleave_assert_no_error (error);
+  cleave_graph_add_output (graph, "y",
+                           cleave_test_add (graph, "Add", "s", operands, 2, NULL, &error), NULL);
+  cleave_assert_no_error (error);
+  assert_nodes (graph, "Identity(r_1)->r\nAdd(r,x)->y\n");
+  assert_same_again (graph);
+}
+END_TEST
+
 /* The import reads the positions of a Resize from a line of the doc string, and ignores lines in
  * other formats. */
 START_TEST (positions_of_a_resize_survive_export_and_import)
@@ -416,6 +447,7 @@ add_tests (Suite *suite)
       transposes_of_a_channels_last_op_have_names_of_their_own,
       indices_of_channels_last_are_an_error, a_part_of_a_one_hot_becomes_a_slice,
       the_phase_of_a_resize_becomes_a_slice, positions_of_a_resize_become_products,
+      a_piece_of_a_resize_of_a_constant_becomes_a_value,
       positions_of_a_resize_survive_export_and_import,
       indices_of_a_piece_of_an_unpool_count_in_the_piece,
       the_depth_of_a_one_hot_has_a_type_with_a_kernel, numbers_that_are_operands_are_scalars, NULL);

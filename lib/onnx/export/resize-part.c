@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Writes a piece of a Resize that scales by a fractional factor. For each resized dimension, adds a
- * product with a matrix of weights, or a Gather if the mode is nearest. */
+ * product with a matrix of weights, or a Gather if the mode is nearest. If the operand is constant,
+ * writes the value of the piece instead. */
 
 #include "export.h"
 
 #include <string.h>
 
+#include "../../ir/evaluate.h"
 #include "../../ir/graph-private.h"
 #include "../../ops/move.h"
 #include "../../ops/resize-taps.h"
@@ -113,6 +115,22 @@ is_resized (const CleaveResizeAxis *axis, guint d)
          axis->from != axis->to;
 }
 
+/* Writes the value of a node whose operands are constants. An importer computes such a node before
+ * it reads the doc string, and products with weights have other last bits than the node. Returns
+ * FALSE if there is no memory for the value. */
+static gboolean
+add_value (CleaveOnnxExport *export, const CleaveNode *node)
+{
+  g_autoptr (GPtrArray) values = cleave_evaluate (node, NULL);
+  const char *to = cleave_onnx_result_name (export, &node->results[0]), *value;
+
+  if (values == NULL)
+    return FALSE;
+  value = cleave_onnx_add_small (export, node->name, cleave_tensor_ref (values->pdata[0]));
+  cleave_onnx_add_node (export, "Identity", node->name, &value, 1, &to, 1);
+  return TRUE;
+}
+
 void
 cleave_onnx_export_resize_part (CleaveOnnxExport *export, const CleaveNode *node)
 {
@@ -122,6 +140,8 @@ cleave_onnx_export_resize_part (CleaveOnnxExport *export, const CleaveNode *node
   g_autofree char *inner = g_strconcat (node->name, CLEAVE_ONNX_PART, NULL), *doc = NULL;
   guint n = 0;
 
+  if (cleave_evaluate_can (node) && add_value (export, node))
+    return;
   for (guint d = 0; d < x->rank; d++)
     {
       CleaveResizeAxis axis = cleave_resize_axis (attrs, d, x->dim[d], y->dim[d]);
