@@ -236,7 +236,8 @@ const CleaveOp cleave_op_layer_normalization = {
 
 /* The code below defines the op MeanVarianceNormalization. */
 
-/* ONNX adds this number to the standard deviation, so that no divisor is 0. */
+/* MeanVarianceNormalization of ONNX divides by the standard deviation plus this number, so that no
+ * divisor is 0. LayerNormalization instead adds its `epsilon` to the variance. */
 #define MVN_EPSILON 1e-9
 
 static const CleaveAttr mvn_attrs[] = {

@@ -136,8 +136,10 @@ read_svdf_scales (CleaveTfliteImport *import, SvdfScales *q, GError **error)
   return TRUE;
 }
 
-/* Adds a TfliteConv with one tap and one factor, `ratio`. Returns its result, which is clamped to
- * the range of the element type. */
+/* Adds a product of x and the weights w in integers: a TfliteConv with a kernel of one position.
+ * Rescales each sum of products, bias included, by `ratio`, and adds `y_zero`. `ratio` is the scale
+ * of x times the scale of w, divided by the scale of the result. Returns the result, clamped to the
+ * range of the element type `y`. */
 static CleaveResult *
 add_product (CleaveTfliteImport *import,
              CleaveResult *x,
@@ -166,8 +168,9 @@ add_product (CleaveTfliteImport *import,
   return cleave_tflite_add (import, "TfliteConv", operands, bias == NULL ? 6 : 7, &attrs, error);
 }
 
-/* Returns the newest results of the filters plus the zero point of the state. The sum of int16
- * wraps around, as in the reference kernel. */
+/* Adds the zero point of the state to x, the newest results of the filters. Returns the sum, which
+ * wraps around in int8, as in the reference kernel. Fails if x is int16 and the zero point is not
+ * 0. */
 static CleaveResult *
 add_zero (CleaveTfliteImport *import, CleaveResult *x, gint32 zero, GError **error)
 {

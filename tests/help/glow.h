@@ -2,8 +2,8 @@
 #pragma once
 
 /* Functions for the suites tests/passes/split/glow-*.c. Each suite has cases in which the node
- * splitting of the compiler Glow is wrong. The suites test that Cleave splits with the same bits or
- * reports an error. */
+ * splitting of the compiler Glow is wrong. The cases of all suites are numbered together, from 1 to
+ * 40. The suites test that Cleave splits with the same bits or reports an error. */
 
 #include "graphs.h"
 #include "interpret.h"

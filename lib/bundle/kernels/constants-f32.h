@@ -68,8 +68,10 @@ enum {
 };
 
 /* A recurrent layer. The gates in w[gate][unit][input] and r[gate][unit][unit] have the order of
- * ONNX. A pixel of the state has three vectors: h after the last even step, h after the last odd
- * step, and c (LSTM) or h times the reset gate (GRU). */
+ * ONNX. Each time step updates the state, which has three vectors of `hidden` floats for each
+ * sequence of the batch. Vector 0 is h after the last odd time step, and before time step 0 the
+ * initial h. Vector 1 is h after the last even time step. Vector 2 is c in an LSTM, scratch for
+ * h times the reset gate in a GRU, and unused in an RNN. */
 typedef struct
 {
   const float *w, *r, *biases; /* biases[gate][unit]: each is the sum of the biases of w and r */

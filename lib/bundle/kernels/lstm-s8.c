@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: 0BSD */
 
 /* The recurrent layer LSTM of int8 with the gates input, forget, cell and output, by the rules of
- * TensorFlow Lite. A pixel of the state has c as int16, h after the last even step, and h after the
- * last odd step. */
+ * TensorFlow Lite. The state has three vectors for each sequence of the batch: c as int16, h after
+ * the last odd time step, and h after the last even time step. Before time step 0, the second
+ * vector is the initial h. */
 
 #include "cleave-kernels.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Cases 18 to 28: the ranges that a piece reads, and how pieces are joined. */
+/* Cases 18 to 28 of the Glow suites (glow.h): the ranges that a piece reads, and how pieces are
+ * joined. */
 
 #include "glow.h"
 
 #include <string.h>
 
-/* The tests below are cases 18 to 23: dimension maps. */
+/* The tests below, cases 18 to 23, are about dimension maps. */
 
 START_TEST (case_18_padding_only_is_refused)
 {
@@ -206,7 +207,7 @@ START_TEST (case_23_used_indices_refer_to_the_whole)
 }
 END_TEST
 
-/* The tests below are cases 24 to 28: joins, and pieces that read each other. */
+/* The tests below, cases 24 to 28, are about joins and about pieces that read each other. */
 
 START_TEST (case_24_pieces_do_not_depend_on_each_other)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Cases 29 to 40: splits that continue to the producers, and the effect of later passes. */
+/* Cases 29 to 40 of the Glow suites (glow.h): splits that continue to the producers, and the effect
+ * of later passes. */
 
 #include "glow.h"
 
-/* The tests below are cases 29 to 37: recursion. */
+/* The tests below, cases 29 to 37, split a node and its producers. */
 
-/* In this case, Glow computes no piece for channels 3 and 7. */
+/* The convolution has stride 2, so its pieces read rows [0, 3) and [4, 7) of the Relu. The Relu is
+ * also an output of the graph, which needs rows 3 and 7. Glow does not compute these rows. */
 START_TEST (case_29_gaps_are_completed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -185,7 +187,7 @@ START_TEST (case_37_the_result_is_deterministic)
 }
 END_TEST
 
-/* The tests below are cases 38 to 40: passes after a split. */
+/* The tests below, cases 38 to 40, run passes after a split. */
 
 START_TEST (case_38_no_pass_merges_pieces)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Cases 1 to 10: valid and invalid requests, and their messages. */
+/* Cases 1 to 10 of the Glow suites (glow.h): valid and invalid requests, and their messages. */
 
 #include "glow.h"
 

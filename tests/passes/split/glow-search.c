@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Cases 11 to 17: constraints, and the search for the smallest split that meets them. */
+/* Cases 11 to 17 of the Glow suites (glow.h): constraints, and the search for the smallest split
+ * that meets them. */
 
 #include "glow.h"
 

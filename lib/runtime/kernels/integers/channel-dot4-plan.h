@@ -23,7 +23,10 @@ enum { X };
 typedef struct
 {
   CleavePlaces places;
-  CleaveByteImage image; /* the axes of the instance; the fields that describe scratch are unused */
+  /* The axes and strides of x and y, and the element type of x (cleave_byte_image_init_views()).
+   * This kernel has a ring in scratch instead of a byte image. So the fields of CleaveByteImage
+   * that lay out scratch are 0. */
+  CleaveByteImage image;
   const gint8 *packed;
   const gint32 *w_sums; /* sum of each channel's weights, in the order of the vectors' lanes */
   gint64 n_channels;
@@ -31,7 +34,8 @@ typedef struct
    * copies of the weights: 1, or 2 for even and odd pixels; number of rows of the ring */
   gint64 n_places, n_groups, n_variants, n_ring;
   gint64 n_rows; /* number of rows of taps, multiplied by the number of 8-bit parts of a weight */
-  gint64 band;
+  gint64 band;   /* number of rows of y that the kernel computes for one block of channels before it
+                  * goes on to the next block */
   /* byte offsets in scratch: of the ring, of the biases, scales and padding, and of two rows of
    * result bytes */
   gsize at_ring, at_bias, at_scale, at_pad, at_lanes;
@@ -41,8 +45,9 @@ typedef struct
   CleaveQdqColumns columns;
 } Plan;
 
-/* Returns the bytes of the weights of a block of channels. The weights of each row of taps are
- * stored twice: for pixels with an even index, and for pixels with an odd index. */
+/* Returns the bytes of the weights of a block of channels. If `n_variants` is 2, the weights of
+ * each row of taps are stored twice: for pixels with an even index, and for pixels with an odd
+ * index. */
 static gint64
 block_bytes (const Plan *s)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The layout of a product's scratch, and the norms of the elements of x that the pixels of the
- * result read. A norm is the square root of the sum of c x^2, where c is the weight of an element
- * in the error bound (qdq.h). */
+/* Lays out the scratch memory of a QDQ-exact product, and computes a norm for each pixel of the
+ * product's result. The norm of a pixel is the square root of the sum of c x^2 over all elements x
+ * of the operand that the pixel reads. The weight c of an element is a part of the error bound
+ * (qdq.h). Below, a weighted sum is the sum of c / 2 * x^2: CleaveQdq stores c / 2, rounded up. */
 
 #include "qdq.h"
 #include "word-vector.h"
@@ -37,7 +38,7 @@ cleave_qdq_find_scratch (const CleaveByteProduct *product)
 #define PIXELS 4
 
 #if defined(CLEAVE_AVX512)
-/* Returns a vector. The total of its lanes is the sum of c x^2 over a pixel's bytes. */
+/* Returns a vector whose lanes add up to the weighted sum over a pixel's bytes. */
 static inline __attribute__ ((always_inline)) __m512
 add_squares (const CleaveQdq *s, const char *from, __m256i flips, __m512i less)
 {
@@ -57,8 +58,8 @@ add_squares (const CleaveQdq *s, const char *from, __m256i flips, __m512i less)
   return _mm512_cvtepi32_ps (sum);
 }
 
-/* Computes, for each of the first `n` pixels, the sum of c x^2 over its bytes. `from` contains
- * PIXELS addresses. */
+/* Computes the weighted sums over the bytes of the first `n` of PIXELS pixels. `from` contains the
+ * addresses of all PIXELS pixels. */
 static void
 add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint64 n, float *to)
 {
@@ -80,13 +81,12 @@ add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint6
   _mm_mask_storeu_ps (to, (__mmask8) ((1u << n) - 1), quarter);
 }
 #else
-/* Number of bytes whose values of c x^2 fit into 32 bits when one lane adds them. */
+/* Number of bytes of a pixel whose weighted sum fits into 32 bits if one lane adds all of them. */
 #define SQUARES 256
 
 typedef guint8 Bytes __attribute__ ((vector_size (CLEAVE_WORDS)));
 
-/* Returns a vector. The total of its lanes is the sum of c x^2 over bytes [begin, end) of a
- * pixel. */
+/* Returns a vector whose lanes add up to the weighted sum over bytes [begin, end) of a pixel. */
 static inline __attribute__ ((always_inline)) CleaveVector
 add_some_squares (const CleaveQdq *s, const char *from, guint8 flip, gint64 begin, gint64 end)
 {
@@ -109,7 +109,8 @@ add_some_squares (const CleaveQdq *s, const char *from, guint8 flip, gint64 begi
   return cleave_ints_to_floats (sum);
 }
 
-/* Computes, for each of the first `n` pixels, the sum of c x^2 over its bytes. */
+/* Computes the weighted sums over the bytes of `n` pixels. `from` contains the addresses of the
+ * pixels. */
 static void
 add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint64 n, float *to)
 {
@@ -126,8 +127,8 @@ add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint6
 }
 #endif
 
-/* Computes the sum of c x^2 for each of `n` pixels of x. Pixel i is at offset at[i]. `at` NULL: the
- * pixels are adjacent. */
+/* Computes the weighted sum over each of `n` pixels of x. Pixel i is at offset at[i]. `at` NULL:
+ * the pixels are adjacent. */
 static void
 read_pixels (const CleaveByteProduct *product, const char *x, const gint64 *at, gint64 n, float *to)
 {
@@ -147,8 +148,8 @@ read_pixels (const CleaveByteProduct *product, const char *x, const gint64 *at, 
     }
 }
 
-/* Computes the sum of c x^2 at each pixel of x: over the pixel, and over the pixels beside it that
- * belong to the same tap. */
+/* Computes a weighted sum for each pixel of the image of x: the sum over the pixel and over the
+ * next n_beside - 1 pixels of the row. One tap reads these n_beside pixels together. */
 static void
 read_squares (const CleaveByteProduct *product,
               const CleaveByteImage *image,
@@ -206,7 +207,7 @@ cleave_qdq_read_norms (const CleaveByteProduct *product,
 {
   const CleaveQdq *s = product->qdq;
   CleaveQdqScratch scratch = cleave_qdq_find_scratch (product);
-  float *squares = (float *) (void *) scratch.lanes; /* this memory holds the sums of c x^2 first,
+  float *squares = (float *) (void *) scratch.lanes; /* this memory holds the weighted sums first,
                                                         and later the masks of ambiguous lanes */
 
   if (!s->has_norms)
