@@ -39,8 +39,9 @@ const char *cleave_bundle_layer_add_array (CleaveBundleLayer *layer,
  * is in memory at a time. The layer must have a result of one row that needs each row of the
  * operand once, as a global pooling does. The sums are one row of `columns` pixels. `kernel` adds
  * row `call->row` of the operand to the sums in `call->y`; for row 0, it sets the sums. `kernel`
- * reads the layer's constants. The layer's own kernel then reads the sums as the last row of the
- * operand. */
+ * reads the layer's constants. After the last row, the kernel of cleave_bundle_layer_set_kernel()
+ * runs. The sums replace its variable operand 0: if the operand has R rows, this kernel reads the
+ * sums as row R - 1. */
 void cleave_bundle_layer_set_sums (CleaveBundleLayer *layer,
                                    const char *kernel,
                                    gint64 columns,

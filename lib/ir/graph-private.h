@@ -83,8 +83,9 @@ struct _CleaveGraph
 
 typedef struct
 {
-  CleaveOperand operand; /* an operand whose `node` is NULL; the first field, so that a use can be
-                          * cast to CleaveOutput */
+  CleaveOperand operand; /* the use of the output's value: an operand whose `node` is NULL. It is
+                          * the first field, so that code can cast a pointer to such an operand to
+                          * a pointer to CleaveOutput */
   char *name;
 } CleaveOutput;
 

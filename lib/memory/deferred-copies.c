@@ -76,8 +76,8 @@ find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
 }
 
 /* Returns the index of the value to stage in place of `value`. Begins with `value`, and goes from
- * each value to the result that overwrites it. Stops at a value that is computed after step `peak`.
- * Also stops before the join, and before a value with more than 1 / MUCH_LARGER of its bytes. */
+ * each value to the result that overwrites it. Stops at a value that is computed after step `peak`,
+ * before the join, and before a value with more than 1 / MUCH_LARGER of the join's bytes. */
 static guint
 find_latest (const CleaveStorage *storage, guint value, guint peak)
 {

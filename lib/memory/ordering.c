@@ -337,7 +337,7 @@ cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders)
   return g_ptr_array_ref (f.best->order);
 }
 
-/* Returns whether the file's order is not the best order, but may have an equal peak. */
+/* Returns FALSE if the file's order is the best order, or is known to have a higher peak. */
 static gboolean
 may_keep_file (const Finding *f)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Iterates over the runs of contiguous bytes of a place, and copies between places (copy-runs.h).
- * */
+/* Iterates over the runs of contiguous bytes of a message's value in memory (CleaveMessagePlace),
+ * and copies a message from one CleaveMessagePlace to another (copy-runs.h). */
 
 #include "copy-runs.h"
 

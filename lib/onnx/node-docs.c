@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Public functions that set properties of the file which the exporter writes: doc strings of nodes,
- * and Loops. */
+/* Public functions for two properties of the ONNX file that the exporter writes: the `doc_string`
+ * of each node, and whether strips of a split become iterations of a `Loop`. The origin of the
+ * graph stores both properties. */
 
 #include "origin.h"
 

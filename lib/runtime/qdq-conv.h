@@ -50,8 +50,8 @@ typedef struct
   gboolean is_product;
 } CleaveQdqConv;
 
-/* Returns the quantized result for `sum`, a sum in float before quantization, minus the result's
- * zero point. */
+/* Quantizes the float `sum`. Returns the quantized number minus the zero point of the convolution's
+ * result. */
 gint32 cleave_qdq_conv_round (const CleaveQdqConv *conv, float sum);
 
 extern const CleaveOp cleave_op_qdq_conv;
@@ -70,7 +70,7 @@ CleaveView cleave_qdq_conv_view (const CleaveQdqConv *conv, const CleaveView *vi
  * 8-bit values before the lookup, since dequantizing keeps the order of the values. */
 typedef struct
 {
-  guint from; /* index of the group's operand whose bytes are looked up */
+  guint from; /* index of the group's operand whose bytes are the indices into `table` */
   gboolean has_pool;
   CleaveCall pool;  /* the call of the MaxPool, with attributes but without operands and results */
   gboolean is_same; /* TRUE: the table maps each byte to itself */

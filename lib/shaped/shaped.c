@@ -217,8 +217,10 @@ run_dynamic (CleaveShapedProgram *self,
       (CleaveTensor *const *) values->pdata, values->len, NULL, error);
 }
 
-/* Returns how many of `n_inputs` tensors are inputs of the graph. The other tensors are lists of
- * the dynamic part. */
+/* Returns how many of the `n_inputs` tensors of a run are inputs of the graph; these tensors come
+ * first. The remaining tensors are inputs of the dynamic part that are lists: sequences and
+ * optional values. For each list, there is a tensor with the number of entries, then a tensor for
+ * each entry. */
 static guint
 count_static (const CleaveShapedProgram *self, guint n_inputs)
 {

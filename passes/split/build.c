@@ -41,7 +41,9 @@ name_operand (GString *name, const CleaveNode *node, guint operand)
   g_string_append (name, cleave_op_operand_name (node->op, operand));
 }
 
-/* Returns the name of a demand: the name of the piece's operand that reads the demand first. */
+/* Returns the name of the value that is built for a demand. Several operands may read this value;
+ * it has the name of the operand that read the demand first, such as "conv.0.X". The next call
+ * overwrites the string. */
 static const char *
 demand_name (Builder *builder, const CleaveDemand *demand)
 {
@@ -168,8 +170,9 @@ find_wider (const CleaveRegionNode *member)
     }
 }
 
-/* Builds the demand that contains `demand` (`wider`), and returns a Slice of its value. The
- * forwarder stops at that value, so that the Slice stays a view of the Assemble. */
+/* Builds the wider demand that contains `demand`, if it is not built yet. Returns a Slice of the
+ * value of the wider demand. The forwarder stops at that value, so that the Slice stays a view of
+ * the Assemble. */
 static CleaveResult *
 view_wider (Builder *builder,
             CleaveRegionNode *member,
@@ -317,8 +320,8 @@ build_split (Builder *builder, CleaveRegionNode *member)
       member->whole[r] = build_whole (member, r);
 }
 
-/* Builds the value of each demand on a view: a part of the view's operand. Builds these values
- * before a consumer reads them, so that a chain of views needs no recursion. */
+/* Builds the values of all demands on a view. Each value is a part of the view's operand. Builds
+ * these values before a consumer reads them, so that a chain of views needs no recursion. */
 static void
 build_passed (Builder *builder, CleaveRegionNode *member)
 {

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-/* the level is the limit on the bytes of a piece; for the next level, the search multiplies the
- * level by this factor */
+/* The level is the limit on the bytes of a piece. To get the next level, the search multiplies the
+ * level by this factor. */
 #define LESS 3 / 4
 /* number of cuts that are compared with a level in the time that it takes to plan one chunk */
 #define LOOKS_PER_UNIT 64
@@ -39,8 +39,9 @@ struct _CleaveLevelSearch
 {
   CleaveTrial *trial;
   GPtrArray *members; /* Member: the nodes that are split together */
-  /* Indexed by the dimension that is cut first. `least` is the smallest sum of peaks in bytes, and
-   * `n_levels_ago` is the number of levels that were tried since that sum was found. */
+  /* Indexed by the dimension along which members are cut first (try_level()). `least` is the
+   * smallest sum of peaks in bytes. `n_levels_ago` is the number of levels that the search has
+   * tried since it found that sum. */
   gint64 least[CLEAVE_MAX_RANK];
   guint n_levels_ago[CLEAVE_MAX_RANK];
 };
@@ -163,8 +164,8 @@ cut_dimension (Member *member, guint d, gint64 level, gint64 max_n)
   member->n *= cleave_cuts_get (&member->cuts, d, best)->n;
 }
 
-/* Cuts a node into few pieces along dimension `first`. If these pieces do not fit into the level,
- * also cuts the other dimensions. Returns whether the cut changed. */
+/* Cuts a member into few pieces along dimension `first`. If these pieces do not fit into the level,
+ * also cuts the member along the other dimensions. Returns whether a cut of the member changed. */
 static gboolean
 cut_member (Member *member, guint first, gint64 level, gint64 max_n)
 {
@@ -184,7 +185,7 @@ cut_member (Member *member, guint first, gint64 level, gint64 max_n)
   return memcmp (before, member->at, sizeof before) != 0;
 }
 
-/* Cuts all nodes for a level, along dimension `first` first. Returns whether a cut changed. */
+/* Cuts each member for a level (cut_member()). Returns whether a cut of any member changed. */
 static gboolean
 cut_all (CleaveLevelSearch *search, guint first, gint64 level)
 {
@@ -252,9 +253,10 @@ may_go_on (const CleaveLevelSearch *search)
   return FALSE;
 }
 
-/* Tries one level, once for each dimension that is cut first. Returns whether a split at this level
- * meets the limits. Sets `*is_last` to TRUE if no node fits into the level: lower levels need not
- * be tried. */
+/* Tries splits at one level, at most one split for each dimension. The split for dimension `first`
+ * cuts each member along `first`. Only if the pieces do not fit into the level, it also cuts the
+ * member along other dimensions. Returns TRUE as soon as a split meets the limits. Sets `*is_last`
+ * to TRUE if the pieces of no member fit into the level, so that lower levels need not be tried. */
 static gboolean
 try_level (CleaveLevelSearch *search, gint64 level, GArray *roots, gboolean *is_last)
 {

@@ -185,21 +185,23 @@ widen_pieces (CleaveRegion *region,
   while (gaps->len < n);
 }
 
-/* Appends a piece with a chunk of its own, as the last strip of the last piece's band. */
+/* Appends a piece that computes the range `gap`, and a new strip for this piece. The strip comes
+ * after all other strips, in the band of the member's last piece; band 0 if the member has no
+ * pieces. */
 static void
-add_last (CleaveRegion *region, CleaveRegionNode *member, const CleaveRange *range)
+add_gap_piece (CleaveRegion *region, CleaveRegionNode *member, const CleaveRange *gap)
 {
   guint last = member->n_pieces;
   CleaveStrip strip = { last == 0 ? 0 : get_strip (region, member->pieces[last - 1].k).band,
                         region->strips->len, region->strips->len };
 
   cleave_cutter_add_piece (region, member, region->strips->len,
-                           cleave_region_get_range (region, range));
+                           cleave_region_get_range (region, gap));
   g_array_append_val (region->strips, strip);
 }
 
-/* Adds pieces for the parts of the result that no piece computes, for a reader that needs the whole
- * result. */
+/* Lets the pieces cover the whole result, for a reader that needs the whole result: extends pieces
+ * by gaps, and adds a piece for each gap that is left. */
 static void
 fill_gaps (CleaveRegion *region, CleaveRegionNode *member)
 {
@@ -214,7 +216,7 @@ fill_gaps (CleaveRegion *region, CleaveRegionNode *member)
   gaps = cleave_range_subtract_all (&whole, (const CleaveRange *) ranges->data, ranges->len);
   widen_pieces (region, member, gaps, &whole);
   for (guint i = 0; i < gaps->len; i++)
-    add_last (region, member, &g_array_index (gaps, CleaveRange, i));
+    add_gap_piece (region, member, &g_array_index (gaps, CleaveRange, i));
 }
 
 void

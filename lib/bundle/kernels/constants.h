@@ -171,7 +171,8 @@ typedef struct
   const uint16_t *at; /* indexed by index of the result: index in the operand; NULL: index +
                        * shift */
   int32_t shift;
-  /* extent of the operand; for an index outside of the operand, the result gets the bytes `fill` */
+  /* extent of the operand; if an index in the operand is outside of [0, extent), the element of the
+   * result gets the value `fill` of CleaveMove */
   int32_t extent;
 } CleaveAxis;
 
@@ -180,8 +181,8 @@ typedef struct
   CleaveAxis axes[3]; /* the axes of rows, columns and channels */
   int32_t channels;   /* number of channels of the result */
   int16_t size;       /* bytes of an element */
-  uint8_t fill[8];    /* bytes of an element of the result that is copied from no element of the
-                       * operand */
+  uint8_t fill[8];    /* fill value: the first `size` bytes are the value of each element of the
+                       * result outside of the operand, such as padding */
 } CleaveMove;
 
 /* A value that is joined from parts. Each layer copies one part. */

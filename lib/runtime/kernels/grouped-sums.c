@@ -15,8 +15,9 @@
 #define MAX_PIXELS 6
 #endif
 
-/* Returns, for each lane, the index of the lane that holds channel i of the lane's own group. A
- * group has n_in lanes. */
+/* Returns the permutation with which spread() copies channel i of each group: element l is the
+ * index of the lane that holds channel i of the group of lane l. Each group has n_in adjacent
+ * lanes. Example: for i = 1 and n_in = 2, the permutation is 1, 1, 3, 3, 5, 5 … */
 static CLEAVE_SPECIALISED CleaveMask
 lanes_of (int i, int n_in)
 {
@@ -29,8 +30,8 @@ lanes_of (int i, int n_in)
   return lanes;
 }
 
-/* Returns a vector in which each lane contains the value of the channel that `lanes` selects in the
- * lane's group of n_in lanes. */
+/* Copies one channel of each group to all lanes of the group: lane l of the result is lane lanes[l]
+ * of x (lanes_of()). */
 static CLEAVE_SPECIALISED CleaveVector
 spread (CleaveVector x, CleaveMask lanes, int n_in)
 {

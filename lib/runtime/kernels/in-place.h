@@ -25,7 +25,8 @@ cleave_in_place_fma (CleaveVector a, CleaveVector b, CleaveVector sum)
 #if defined(CLEAVE_NEON)
 #define CLEAVE_LOADS_END(pointer) __asm__ volatile("" : "+r"(pointer))
 
-/* Number of adjacent factors that one vector holds. */
+/* Number of lanes of the vector `factors` of cleave_in_place_fma_lane(). A caller loads this many
+ * factors at once. */
 #define CLEAVE_FACTORS 4
 
 /* Returns lane `lane` of `factors`, times v, plus sum, rounded once. The lane is a compile-time

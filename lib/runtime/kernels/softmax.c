@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of Softmax and LogSoftmax. Each lane of a vector computes one row, so that
- * short rows are as fast as long ones, along any axis. If rows are long and dense, a vector holds
- * elements of one row instead, and a few rows are computed at once. Each row has the order of the
- * reference kernel: maximum and sum in 8 partial results. Softmax computes each exponential once
- * and stores it. */
+/* The kernel family of Softmax and LogSoftmax. A row consists of the elements along the axis. A row
+ * is dense if neighboring elements are adjacent in memory, both in x and in y. The family fills
+ * vectors in one of two ways:
+ *
+ * - Each lane of a vector holds an element of another row (softmax-columns.h). With this way, short
+ *   rows are as fast as long rows, along any axis.
+ * - All lanes of a vector hold elements of one row. This way is for dense rows of at least
+ *   MIN_DENSE elements, and computes FEW rows at once.
+ *
+ * Both ways compute the maximum and the sum of a row in the order of the reference kernel, with 8
+ * partial results. Softmax computes each exponential once and stores it. */
 
 #include "softmax-columns.h"
 
 /* Largest number of elements of a row that is not dense. The reference kernel computes longer rows,
  * one after the other. */
 #define MAX_LENGTH 4096
-/* Smallest number of elements of a dense row for which a vector holds elements of one row. With
- * rows of 64 elements, one row in a vector takes as long as one row in each lane. */
+/* Smallest number of elements of a dense row for which all lanes of a vector hold elements of one
+ * row. With rows of 64 elements, both ways to fill vectors take the same time. */
 #define MIN_DENSE 64
 /* Number of exponentials of a dense row that are computed at once. */
 #define BLOCK 512
@@ -72,8 +78,8 @@ typedef float Lanes __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (float)
 typedef gint32 LaneMask __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (float))));
 
 /* clang-format off */
-/* Operations on vectors of CLEAVE_N_LANES floats. They are macros, since vectors wider than the
- * level's cannot be arguments of functions. */
+/* Operations on vectors of CLEAVE_N_LANES floats. They are macros, since a function cannot have
+ * arguments that are wider than the vectors of the level. */
 #define MAX_LANES(a, b) (((a) >= (b)) | ((a) != (a)))
 #define MAX_OF_LANES(a, b)                                                                         \
   (Lanes) (((LaneMask) (a) & MAX_LANES (a, b)) | ((LaneMask) (b) & ~MAX_LANES (a, b)))

@@ -153,14 +153,16 @@ cleave_add_bound (const CleaveQdqAdd *add, CleaveVector v)
   return cleave_ints_clamp (cleave_ints_of_floats (v), add->end.least, add->end.most);
 }
 
-/* Limit on the number of pairs of vectors of a line that the fast path leaves to exact computation:
- * CLEAVE_ADD_UNSURE, plus one for every CLEAVE_ADD_SURE pairs computed so far. If scales are powers
- * of two, results exactly between two bytes may be frequent. */
+/* The fast path computes a line in pairs of vectors. A pair is unsure if a rounding error could
+ * change one of its bytes; cleave_add_pair() then computes the pair exactly. After N pairs, at most
+ * CLEAVE_ADD_UNSURE + N / CLEAVE_ADD_SURE pairs may be unsure. Beyond this limit, the fast path
+ * ends, since it would only add work. Example: if scales are powers of two, many results may lie
+ * exactly between two bytes. */
 #define CLEAVE_ADD_UNSURE 8
 #define CLEAVE_ADD_SURE 4
 
-/* Computes pairs of vectors on the fast path, until its rounding errors may change bytes of too
- * many pairs. Returns the index of the first element that was not computed. */
+/* Computes the pairs of vectors of a line on the fast path, until the line ends or too many pairs
+ * are unsure. Returns the index of the first element that was not computed. */
 static inline __attribute__ ((always_inline)) gint64
 cleave_add_few (const CleaveAddSteps *steps,
                 const CleaveDivisor *by,
