@@ -127,6 +127,7 @@ cleave_bundle_describe_reorder (const CleaveNode *node, CleaveBundleLayer *layer
   Digit digits[MAX_DIGITS];
   g_autofree gint32 *order = NULL;
   gint64 n_bytes = cleave_tensor_type_n_bytes (&node->operands[0].result->type);
+  gint64 n_elements = cleave_shape_n_elements (shape);
   guint n;
 
   if (!cleave_bundle_need_constants (node, 1, node->n_operands, "shapes and indices", error))
@@ -137,10 +138,10 @@ cleave_bundle_describe_reorder (const CleaveNode *node, CleaveBundleLayer *layer
       cleave_bundle_image (&node->results[0]).images != 1)
     cleave_bundle_layer_set_folded (layer);
   order = find_order (node);
-  n = find_digits (order, cleave_shape_n_elements (shape), digits);
+  n = find_digits (order, n_elements, digits);
   if (n == 0)
     return cleave_bundle_fail (node, error, "a bundle has no kernel for this order of elements");
-  set_fields (node, digits, n, order[0], layer);
+  set_fields (node, digits, n, n_elements == 0 ? 0 : order[0], layer);
   return TRUE;
 }
 

@@ -317,6 +317,19 @@ START_TEST (wrong_options_are_refused)
 }
 END_TEST
 
+START_TEST (a_value_without_elements_is_named)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : bool 3x6x4x2x1x0  # x\n"
+                                                      "%a, %b = Split %x split=2,1\n"
+                                                      "output %a\n"
+                                                      "output %b\n",
+                                                      NULL, NULL);
+  g_autofree char *message = refuse (graph, NULL, CLEAVE_ERROR_MODEL);
+
+  ck_assert_str_eq (message, "value 'x' is empty; a bundle needs elements to compute");
+}
+END_TEST
+
 START_TEST (an_op_without_a_kernel_is_named)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 3x3\n"
@@ -374,8 +387,9 @@ add_tests (Suite *suite)
                    a_test_program_expects_infinite_outputs,
                    rings_are_the_same_if_rows_of_a_steady_state_are_skipped,
                    rings_are_the_same_if_they_come_from_the_run_of_a_longer_segment, NULL);
-  cleave_add_case (suite, "refusals", wrong_options_are_refused, an_op_without_a_kernel_is_named,
-                   graphs_that_a_bundle_cannot_compute_are_refused, NULL);
+  cleave_add_case (suite, "refusals", wrong_options_are_refused, a_value_without_elements_is_named,
+                   an_op_without_a_kernel_is_named, graphs_that_a_bundle_cannot_compute_are_refused,
+                   NULL);
 }
 
 CLEAVE_TEST_SUITE ("plan", add_tests)
