@@ -27,9 +27,7 @@ average_pool_f32_of (
       sum = sum + of_row;
       row += slide->dilation[0];
     }
-  if (rows.begin == rows.end || columns.begin == columns.end)
-    return 0;
-  return sum / (float) n;
+  return sum / (float) (n > 0 ? n : 1);
 }
 
 /* Returns the number of taps of a window, in dimension d, that are on the operand or on its
