@@ -53,9 +53,9 @@ cleave_scale (uint32_t x, int32_t multiplier, int32_t shift)
   if (shift == INT8_MAX)
     return cleave_scale_float ((int32_t) x, multiplier);
 #endif
+  product = cleave_multiply ((int32_t) (shift < 0 ? x << (-1 - shift) : x), multiplier);
   if (shift < 0)
-    return cleave_multiply ((int32_t) (x << (-1 - shift)), multiplier);
-  product = cleave_multiply ((int32_t) x, multiplier);
+    return product;
   product -= product < 0;
   return ((product >> shift) + 1) >> 1;
 }
