@@ -195,7 +195,7 @@ cleave_run (CleaveRun *run)
       for (run->call.image = 0; run->call.image < run->segment->images; run->call.image++)
         for (run->band = 0; run->band < run->segment->bands; run->band++)
           run_band (run);
-      run->first = (uint16_t) (run->first + run->segment->layers);
+      run->first += run->segment->layers;
       if (run->segment->bands > 1)
         run->columns += 2 * run->segment->bands * run->segment->layers;
     }

@@ -105,11 +105,11 @@ typedef struct
   CleaveExtent *made;           /* number of computed rows, for each layer of the longest segment */
   const CleaveSegment *segment;
   const uint16_t *columns; /* the segment's entries in the table `columns` of the model */
-  uint16_t first;          /* first layer of the segment */
-  uint16_t layer;          /* layer that computes the next row */
+  uint32_t first;          /* first layer of the segment */
+  uint32_t target; /* layer minus `first`: the layer whose rows are computed in order, since its
+                    * result is whole */
+  uint16_t layer;  /* layer that computes the next row */
   uint8_t band;
-  uint8_t target; /* layer minus `first`: the layer whose rows are computed in order, since its
-                   * result is whole */
 } CleaveRun;
 
 /* Computes the outputs of the model. */
