@@ -229,11 +229,12 @@ add_conv_weights (const Geometry *g, const gint8 *w, GByteArray *to)
       }
 }
 
-/* Sets the constants of each channel: its shift, and two integers in `sums`. */
+/* Sets the constants of each channel: two integers in `sums`, and a shift after all integers. */
 static void
-set_scales (
-    const CleaveBundleConv *conv, const Geometry *g, const gint8 *w, gint8 *shifts, gint32 *sums)
+set_scales (const CleaveBundleConv *conv, const Geometry *g, const gint8 *w, gint32 *sums)
 {
+  gint8 *shifts = (gint8 *) (sums + 2 * g->groups * g->out);
+
   for (gint64 c = 0; c < g->groups * g->out; c++)
     {
       gint64 sum = begin_sum (conv, g, w, c);
@@ -246,9 +247,8 @@ set_scales (
     }
 }
 
-/* Adds the array of a layer: shifts after up to three bytes of padding, initial sums and
- * multipliers, and weights. Appends the initializer of the field `weights` of CleaveConvS8 to
- * `fields`. */
+/* Adds the array of a layer: initial sums and multipliers, shifts, and weights. Appends the
+ * initializer of the field `sums` of CleaveConvS8 to `fields`. */
 static void
 add_array (const CleaveBundleConv *conv,
            const Geometry *g,
@@ -256,7 +256,7 @@ add_array (const CleaveBundleConv *conv,
            GString *fields)
 {
   gint64 channels = g->groups * g->out, n_weights = g->in * g->kernel[0] * g->kernel[1];
-  gint64 n_words = (channels + 3) / 4 + 2 * channels;
+  gint64 n_words = 2 * channels + (channels + 3) / 4;
   g_autoptr (GByteArray) weights = g_byte_array_new ();
   g_autofree gint8 *w = g_new (gint8, (gsize) (channels * n_weights));
   g_autofree gint32 *words = NULL;
@@ -270,12 +270,11 @@ add_array (const CleaveBundleConv *conv,
     add_conv_weights (g, w, weights);
   n_all = (gsize) n_words + (weights->len + 3) / 4;
   words = g_new0 (gint32, n_all);
-  set_scales (conv, g, w, (gint8 *) (words + (channels + 3) / 4) - channels,
-              words + (channels + 3) / 4);
+  set_scales (conv, g, w, words);
   if (weights->len > 0)
     memcpy (words + n_words, weights->data, weights->len);
-  g_string_append_printf (fields, ".weights = (const int8_t *) (%s + %" G_GINT64_FORMAT "), ",
-                          cleave_bundle_layer_add_array (layer, "int32_t", words, n_all), n_words);
+  g_string_append_printf (fields, ".sums = %s, ",
+                          cleave_bundle_layer_add_array (layer, "int32_t", words, n_all));
 }
 
 gboolean

@@ -12,22 +12,23 @@
 /* A convolution of int8. conv-s8.c and depthwise-s8.c describe the order of the weights. */
 typedef struct
 {
-  /* The weights. Before them lie two integers for each channel of the result: the initial value of
-   * the sum, and the multiplier. Before these integers lies a byte for each channel: its shift.
+  /* For each channel of the result, two integers: the initial value of the sum, and the multiplier.
+   * After them, a byte for each channel: its shift. The weights follow at the next address that is
+   * a multiple of four.
    *
    * The kernel doubles a sum before it scales the sum, which is faster. This needs a sum with a
    * magnitude below 2^30, a result with the bounds -128 and 127, and a shift of at least 0. The
    * table then has twice the initial value, and the shift itself. For other channels, the table has
    * the initial value, and the shift minus 64, a negative byte. A channel with a float scale
    * (CLEAVE_FLOAT_SCALES) has the shift INT8_MAX, and the bits of the float as the multiplier. */
-  const int8_t *weights;
+  const int32_t *sums;
   CleaveSlide slide;
   CleaveChannels in, out; /* numbers of channels of one group, in the operand and in the result */
   CleaveChannels groups;
   int8_t x_zero, y_zero;
   int8_t low, high;   /* bounds of the result */
   int8_t is_combined; /* order of the weights (conv-s8.c). 1: dot-s8.h; 0: dot-separate-s8.h */
-  int8_t is_doubled;  /* 1: each channel has twice the initial value of its sum */
+  int8_t is_doubled;  /* 1: `sums` has twice the initial value of each channel */
 } CleaveConvS8;
 
 enum { CLEAVE_S8, CLEAVE_U8, CLEAVE_S16, CLEAVE_S32, CLEAVE_S64, CLEAVE_TRUTH, CLEAVE_F32 };

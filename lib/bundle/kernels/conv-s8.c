@@ -246,7 +246,7 @@ cleave_conv_s8 (const CleaveCall *call)
   memset (s.part, p->x_zero, CONV_S8_GATHERED);
   for (int32_t left = call->end - call->begin; left > 0; left -= s.pixels)
     {
-      const int8_t *w = p->weights;
+      const int8_t *w = s.window.weights;
 
       for (int32_t group = 0; group < p->groups; group++)
         {

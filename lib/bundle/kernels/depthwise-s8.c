@@ -74,7 +74,7 @@ depthwise_s8_begin (DepthwiseS8 *s)
   s->step = channels * p->slide.dilation[1];
   s->skip = (p->slide.kernel[1] - s->taps) * channels;
   s->x = s->window.x + s->window.first * channels + taps.begin * s->step;
-  s->w = p->weights + (s->window.row_begin * p->slide.kernel[1] + taps.begin) * channels;
+  s->w = s->window.weights + (s->window.row_begin * p->slide.kernel[1] + taps.begin) * channels;
 }
 
 /* Computes the sums of four channels of a pixel. */

@@ -20,6 +20,7 @@
 typedef struct
 {
   const CleaveConvS8 *p;
+  const int8_t *weights;             /* the weights after p->sums */
   const int8_t *x;                   /* address of column 0 in slot 0 of the operand */
   CleaveTapCount row_begin, row_end; /* rows of the kernel that read data, not padding */
   /* offset in bytes, from slot 0, of the operand row that kernel row `row_begin` reads */
@@ -39,8 +40,10 @@ window_s8_begin (WindowS8 *s, const CleaveCall *call)
   const CleaveRows *x = &call->x[0];
   const int32_t first = call->row * slide->stride[0] - slide->pad[0];
   const CleaveTaps rows = cleave_taps (slide, 0, first);
+  const int32_t channels = p->out * p->groups;
 
   s->p = p;
+  s->weights = (const int8_t *) (p->sums + 2 * channels + (channels + 3) / 4);
   s->row_begin = (CleaveTapCount) rows.begin;
   s->row_end = (CleaveTapCount) rows.end;
   s->row_step = slide->dilation[0] * x->row_bytes;
@@ -197,9 +200,8 @@ window_s8_store (
 {
   const CleaveConvS8 *const p = s->p;
   const int32_t zero = 2 * p->y_zero + 1;
-  const int32_t channels = p->out * p->groups, rest = channels - channel;
-  const int32_t *scales = (const int32_t *) (const void *) p->weights - 2 * rest;
-  const int8_t *shifts = p->weights - 8 * channels - rest;
+  const int32_t *scales = p->sums + 2 * channel;
+  const int8_t *shifts = (const int8_t *) (p->sums + 2 * p->out * p->groups) + channel;
 
   y += channel;
 #ifdef CLEAVE_MVE
