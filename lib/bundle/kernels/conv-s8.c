@@ -87,8 +87,10 @@ conv_s8_add (ConvS8 *s, const int8_t *w)
   if (s->n == 1)
     conv_s8_add_single (s, w);
 #ifdef CLEAVE_SEPARATE_WEIGHTS
+#ifndef CLEAVE_MVE /* with Helium, the sums of a second pixel take no time, and are not used */
   else if (!s->window.p->is_combined && s->pixels == 1)
     dot_separate_s8_1x4 (s->sum, s->from, w, s->count);
+#endif
   else if (!s->window.p->is_combined)
     dot_separate_s8_2x4 (s->sum, s->from, s->other, w, s->count);
 #endif

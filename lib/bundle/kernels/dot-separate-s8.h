@@ -178,13 +178,11 @@ dot_separate_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t
   sum[7] += (uint32_t) s7;
 }
 
+#ifndef CLEAVE_MVE
 /* Adds n products to each sum of four channels of a pixel. */
 static inline void
 dot_separate_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
 {
-#ifdef CLEAVE_MVE
-  dot_separate_s8_2x4 (sum, x, 0, w, n); /* the sums of the second pixel are not used */
-#else
   int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 
   for (; n >= 4; n -= 4)
@@ -201,6 +199,6 @@ dot_separate_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
   sum[1] += (uint32_t) s1;
   sum[2] += (uint32_t) s2;
   sum[3] += (uint32_t) s3;
-#endif
 }
+#endif
 #endif
