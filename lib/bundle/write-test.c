@@ -154,6 +154,34 @@ print_output (const CleaveBundle *bundle, guint i, GString *out)
   return TRUE;
 }
 
+static gboolean
+is_float (const CleaveBundle *bundle, guint output)
+{
+  return cleave_bundle_output (bundle, output)->result->type.element == CLEAVE_FLOAT32;
+}
+
+/* Writes the function that compares floats, if the bundle has an output of floats. Processors make
+ * NaNs of different signs, so any two NaNs are equal. */
+static void
+print_float_check (const CleaveBundle *bundle, GString *out)
+{
+  guint n = cleave_graph_get_n_outputs (bundle->model->graph), i = 0;
+
+  while (i < n && !is_float (bundle, i))
+    i++;
+  if (i == n)
+    return;
+  g_string_append (
+      out, "/* Returns 0 if two arrays of floats have the same bits. Any two NaNs are equal. */\n"
+           "static int\ncompare_floats (const void *a, const void *b, unsigned long n_bytes)\n{\n"
+           "  unsigned long at;\n  float x, y;\n\n"
+           "  for (at = 0; at < n_bytes; at += sizeof x)\n    {\n"
+           "      memcpy (&x, (const unsigned char *) a + at, sizeof x);\n"
+           "      memcpy (&y, (const unsigned char *) b + at, sizeof y);\n"
+           "      if (memcmp (&x, &y, sizeof x) != 0 && !(isnan (x) && isnan (y)))\n"
+           "        return 1;\n    }\n  return 0;\n}\n\n");
+}
+
 static void
 print_checks (const CleaveBundle *bundle, GString *out)
 {
@@ -163,9 +191,10 @@ print_checks (const CleaveBundle *bundle, GString *out)
 
       if (print_output (bundle, i, output))
         g_string_append_printf (out,
-                                "      if (memcmp (expected_%u[run], %s, sizeof expected_%u[run]) "
+                                "      if (%s (expected_%u[run], %s, sizeof expected_%u[run]) "
                                 "!= 0)\n        return 1;\n",
-                                i, output->str, i);
+                                is_float (bundle, i) ? "compare_floats" : "memcmp", i, output->str,
+                                i);
     }
 }
 
@@ -244,6 +273,7 @@ print_program (const CleaveBundle *bundle, GString *out)
               out);
   print_readers (bundle, out);
   print_paint (out);
+  print_float_check (bundle, out);
   g_string_append (out,
                    "/* Returns 0, 1 if an output differs, or 2 if bytes around the memory of a "
                    "run were changed. */\nint\nmain (void)\n{\n");
