@@ -259,8 +259,8 @@ START_TEST (a_piece_of_a_resize_of_a_constant_becomes_a_value)
     .lengths = CLEAVE_INTS (0, 2),
   };
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 4, 7);
-  CleaveResult *operands[] = { cleave_graph_add_constant (graph, "c",
-                                                          cleave_random_tensor (&type, 7, FALSE)),
+  g_autoptr (CleaveTensor) constant = cleave_random_tensor (&type, 7, FALSE);
+  CleaveResult *operands[] = { cleave_graph_add_constant (graph, "c", constant),
                                add_input (graph, "x", &CLEAVE_SHAPE (4, 2)) };
   g_autoptr (GError) error = NULL;
 
