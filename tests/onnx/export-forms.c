@@ -264,12 +264,15 @@ START_TEST (a_piece_of_a_resize_of_a_constant_becomes_a_value)
                                add_input (graph, "x", &CLEAVE_SHAPE (4, 2)) };
   g_autoptr (GError) error = NULL;
 
+  /* another node computes the operand from the constant */
+  operands[0] = cleave_test_add (graph, "Neg", "n", operands, 1, NULL, &error);
+  cleave_assert_no_error (error);
   operands[0] = cleave_test_add (graph, "Resize", "r", operands, 1, &attrs, &error);
   cleave_assert_no_error (error);
   cleave_graph_add_output (graph, "y",
                            cleave_test_add (graph, "Add", "s", operands, 2, NULL, &error), NULL);
   cleave_assert_no_error (error);
-  assert_nodes (graph, "Identity(r_1)->r\nAdd(r,x)->y\n");
+  assert_nodes (graph, "Neg(c)->n\nIdentity(r_1)->r\nAdd(r,x)->y\n");
   assert_same_again (graph);
 }
 END_TEST

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Writes a piece of a Resize that scales by a fractional factor. For each resized dimension, adds a
- * product with a matrix of weights, or a Gather if the mode is nearest. If the operand is constant,
- * writes the value of the piece instead. */
+ * product with a matrix of weights, or a Gather if the mode is nearest. If the operand depends
+ * on constants alone, writes the value of the piece instead. */
 
 #include "export.h"
 
 #include <string.h>
 
+#include "../../ir/defaults.h"
 #include "../../ir/evaluate.h"
 #include "../../ir/graph-private.h"
 #include "../../ops/move.h"
@@ -115,18 +116,48 @@ is_resized (const CleaveResizeAxis *axis, guint d)
          axis->from != axis->to;
 }
 
-/* Writes the value of a node whose operands are constants. An importer computes such a node before
- * it reads the doc string, and products with weights have other last bits than the node. Returns
- * FALSE if there is no memory for the value. */
+/* Computes a value that depends on constants alone. Returns NULL if the value depends on an input,
+ * or on a constant that a caller can replace, or if there is no memory. */
+static CleaveTensor *
+evaluate (const CleaveResult *value)
+{
+  const CleaveNode *node = value->node;
+  CleaveTensor *constant = cleave_node_get_final_constant (node);
+  g_autoptr (GPtrArray) operands =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref),
+                        results = NULL;
+  g_auto (CleaveNodeCall) call = { 0 };
+
+  if (constant != NULL)
+    return cleave_tensor_ref (constant);
+  if (!cleave_node_is_fixed (node) || node->op->compute == NULL || node->op == &cleave_op_constant)
+    return NULL;
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *operand = node->operands[i].result;
+      CleaveTensor *tensor = operand == NULL ? NULL : evaluate (operand);
+
+      if (operand != NULL && tensor == NULL)
+        return NULL;
+      g_ptr_array_add (operands, tensor);
+    }
+  cleave_node_call_init (&call, node);
+  results = cleave_evaluate_call (&call.call, (CleaveTensor *const *) operands->pdata, NULL);
+  return results == NULL ? NULL : cleave_tensor_ref (results->pdata[value->index]);
+}
+
+/* Writes the value of a node that depends on constants alone. An importer computes such a node
+ * before it reads the doc string, and products with weights have other last bits than the node.
+ * Returns FALSE if evaluate() finds no value. */
 static gboolean
 add_value (CleaveOnnxExport *export, const CleaveNode *node)
 {
-  g_autoptr (GPtrArray) values = cleave_evaluate (node, NULL);
+  CleaveTensor *tensor = evaluate (&node->results[0]);
   const char *to = cleave_onnx_result_name (export, &node->results[0]), *value;
 
-  if (values == NULL)
+  if (tensor == NULL)
     return FALSE;
-  value = cleave_onnx_add_small (export, node->name, cleave_tensor_ref (values->pdata[0]));
+  value = cleave_onnx_add_small (export, node->name, tensor);
   cleave_onnx_add_node (export, "Identity", node->name, &value, 1, &to, 1);
   return TRUE;
 }
@@ -140,7 +171,7 @@ cleave_onnx_export_resize_part (CleaveOnnxExport *export, const CleaveNode *node
   g_autofree char *inner = g_strconcat (node->name, CLEAVE_ONNX_PART, NULL), *doc = NULL;
   guint n = 0;
 
-  if (cleave_evaluate_can (node) && add_value (export, node))
+  if (add_value (export, node))
     return;
   for (guint d = 0; d < x->rank; d++)
     {
