@@ -14,8 +14,8 @@
 #define MAX_WEIGHTS ((gint64) 1 << 30)
 
 /* The scratch of a model with more bytes of one-byte weights than this is not reported. One-byte
- * weights may have 4 bits in the file, and a program unpacks the 4-bit weights. For 128 MiB of
- * one-byte weights, this took 7.6 s and 320 MiB more memory. */
+ * weights may have 4 bits in the file, and preparing the kernels unpacks them. For 128 MiB of
+ * one-byte weights, making a program took 7.6 s and 320 MiB more memory. */
 #define MAX_BYTE_WEIGHTS ((gint64) 1 << 26)
 
 static gboolean
@@ -39,24 +39,18 @@ has_large_weights (const CleaveGraph *graph)
 }
 
 static gint64
-measure (const CleaveGraph *graph, guint n_threads)
-{
-  return cleave_graph_get_scratch_bytes (graph, n_threads, NULL);
-}
-
-static gint64
 measure_planned (const CleaveGraph *graph, const CleaveFitPlan *plan, guint n_threads)
 {
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
   g_autoptr (CleaveSplitReport) report = cleave_fit_plan_apply (plan, copy, NULL);
 
-  return report == NULL ? -1 : measure (copy, n_threads);
+  return report == NULL ? -1 : cleave_graph_get_scratch_bytes (copy, n_threads, NULL);
 }
 
 gint64
 cleave_scratch_find (const CleaveGraph *graph, guint n_threads)
 {
-  return has_large_weights (graph) ? -1 : measure (graph, n_threads);
+  return has_large_weights (graph) ? -1 : cleave_graph_get_scratch_bytes (graph, n_threads, NULL);
 }
 
 gint64

@@ -176,32 +176,30 @@ take_memory (CleaveWeights *weights, gsize n_bytes, gboolean is_filled)
   return memset (memory, 0, MAX (n_bytes, 1));
 }
 
-/* Returns the copy with the key, and makes it if it does not exist. `pack` NULL: the copy has
- * undefined contents. */
-static gconstpointer
-get (CleaveWeights *weights,
-     CleaveTensor *base,
-     const char *key,
-     gsize n_bytes,
-     void (*pack) (const CleaveTensor *base, gconstpointer data, gpointer to),
-     gconstpointer data)
+gconstpointer
+cleave_weights_ask (CleaveWeights *weights,
+                    CleaveTensor *base,
+                    const char *question,
+                    gsize n_bytes,
+                    CleavePack find,
+                    gconstpointer data)
 {
   Entry *entry = find_entry (weights, base);
-  CleavePackedWeight packed = { .memory = g_hash_table_lookup (entry->packed, key) };
+  CleavePackedWeight packed = { .memory = g_hash_table_lookup (entry->packed, question) };
 
   if (packed.memory != NULL)
     return packed.memory;
-  packed =
-      (CleavePackedWeight){ g_strdup (key), n_bytes, find_stored (weights, key, n_bytes), FALSE };
+  packed = (CleavePackedWeight){ g_strdup (question), n_bytes,
+                                 find_stored (weights, question, n_bytes), FALSE };
   packed.owns_memory = packed.memory == NULL;
   if (packed.owns_memory)
-    packed.memory = take_memory (weights, n_bytes, pack != NULL);
+    packed.memory = take_memory (weights, n_bytes, find != NULL);
   g_array_append_val (weights->packed, packed);
   if (packed.memory == NULL)
     return NULL;
-  if (packed.owns_memory && pack != NULL)
-    pack (base, data, packed.memory);
-  g_hash_table_insert (entry->packed, g_strdup (key), packed.memory);
+  if (packed.owns_memory && find != NULL)
+    find (base, data, packed.memory);
+  g_hash_table_insert (entry->packed, g_strdup (question), packed.memory);
   weights->n_bytes += (gint64) n_bytes;
   return packed.memory;
 }
@@ -211,19 +209,8 @@ cleave_weights_get (CleaveWeights *weights,
                     CleaveTensor *base,
                     const char *key,
                     gsize n_bytes,
-                    void (*pack) (const CleaveTensor *base, gconstpointer data, gpointer to),
+                    CleavePack pack,
                     gconstpointer data)
 {
-  return get (weights, base, key, n_bytes, weights->is_unpacked ? NULL : pack, data);
-}
-
-gconstpointer
-cleave_weights_ask (CleaveWeights *weights,
-                    CleaveTensor *base,
-                    const char *question,
-                    gsize n_bytes,
-                    void (*find) (const CleaveTensor *base, gconstpointer data, gpointer to),
-                    gconstpointer data)
-{
-  return get (weights, base, question, n_bytes, find, data);
+  return cleave_weights_ask (weights, base, key, n_bytes, weights->is_unpacked ? NULL : pack, data);
 }

@@ -19,6 +19,9 @@ typedef struct
   gboolean owns_memory;
 } CleavePackedWeight;
 
+/* Fills the memory of a packed copy of `base`. `data` is for the function alone. */
+typedef void (*CleavePack) (const CleaveTensor *base, gconstpointer data, gpointer to);
+
 /* Returns an empty GArray of CleavePackedWeight. */
 GArray *cleave_packed_weights_new (void);
 
@@ -48,20 +51,18 @@ CleaveTensor *cleave_weights_find_base (CleaveTensor *constant, guint dim, gint6
 /* Returns `n_bytes` bytes of packed memory, which `weights` owns. The first call for a base and a
  * key calls `pack (base, data, memory)`; later calls return the same memory. Returns NULL if memory
  * ran out; cleave_weights_check() then reports the error. */
-gconstpointer
-cleave_weights_get (CleaveWeights *weights,
-                    CleaveTensor *base,
-                    const char *key,
-                    gsize n_bytes,
-                    void (*pack) (const CleaveTensor *base, gconstpointer data, gpointer to),
-                    gconstpointer data);
+gconstpointer cleave_weights_get (CleaveWeights *weights,
+                                  CleaveTensor *base,
+                                  const char *key,
+                                  gsize n_bytes,
+                                  CleavePack pack,
+                                  gconstpointer data);
 /* Returns the answer to a question about a base, which a kernel reads in `prepare`. An example of a
- * question is whether the weights have 4 bits. Works as cleave_weights_get(), but always calls
- * `find`, even in a set for a program that never runs. */
-gconstpointer
-cleave_weights_ask (CleaveWeights *weights,
-                    CleaveTensor *base,
-                    const char *question,
-                    gsize n_bytes,
-                    void (*find) (const CleaveTensor *base, gconstpointer data, gpointer to),
-                    gconstpointer data);
+ * question is whether the weights have 4 bits. Works as cleave_weights_get(), but calls `find` even
+ * in a set for a program that never runs. `find` NULL: returns memory with undefined contents. */
+gconstpointer cleave_weights_ask (CleaveWeights *weights,
+                                  CleaveTensor *base,
+                                  const char *question,
+                                  gsize n_bytes,
+                                  CleavePack find,
+                                  gconstpointer data);

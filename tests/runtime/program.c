@@ -58,6 +58,9 @@ START_TEST (too_many_threads_are_an_error)
   ck_assert_ptr_null (cleave_program_new (graph, &options, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
                        "number of threads must be at most 1024, not 5000");
+  ck_assert_int_eq (cleave_graph_get_scratch_bytes (graph, options.n_threads, &error), -1);
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
+                       "number of threads must be at most 1024, not 5000");
 }
 END_TEST
 
@@ -145,43 +148,27 @@ START_TEST (stats_have_the_memory_of_a_run)
 }
 END_TEST
 
-/* The peak that a graph reports for several threads is the peak of a program with these threads. */
-START_TEST (peak_with_threads_is_that_of_a_program)
+/* The peak and the scratch that a graph reports are the numbers of a program with these threads. */
+START_TEST (peak_and_scratch_are_those_of_a_program)
 {
   g_autoptr (GError) error = NULL;
-  guint n_more = 0;
+  guint n_more = 0, n_with_scratch = 0;
 
   for (guint32 seed = 0; seed < 40; seed++)
     for (guint n_threads = 1; n_threads <= 3; n_threads++)
       {
         g_autoptr (CleaveGraph) graph = random_graph (seed, 40);
         gint64 peak = cleave_graph_get_peak_bytes_with_threads (graph, n_threads, &error);
-
-        cleave_assert_no_error (error);
-        ck_assert_int_eq (peak, run_get_stats (graph, n_threads).peak_activation_bytes);
-        n_more += peak > cleave_graph_get_peak_bytes (graph, NULL);
-      }
-  ck_assert_uint_gt (n_more, 0);
-}
-END_TEST
-
-/* The scratch that a graph reports is the scratch of a program, also if the kernels depend on the
- * values of weights. */
-START_TEST (scratch_is_that_of_a_program)
-{
-  g_autoptr (GError) error = NULL;
-  guint n_with_scratch = 0;
-
-  for (guint32 seed = 0; seed < 40; seed++)
-    for (guint n_threads = 1; n_threads <= 2; n_threads++)
-      {
-        g_autoptr (CleaveGraph) graph = random_graph (seed, 40);
         gint64 scratch = cleave_graph_get_scratch_bytes (graph, n_threads, &error);
+        CleaveProgramStats stats = run_get_stats (graph, n_threads);
 
         cleave_assert_no_error (error);
-        ck_assert_int_eq (scratch, run_get_stats (graph, n_threads).scratch_bytes);
+        ck_assert_int_eq (peak, stats.peak_activation_bytes);
+        ck_assert_int_eq (scratch, stats.scratch_bytes);
+        n_more += peak > cleave_graph_get_peak_bytes (graph, NULL);
         n_with_scratch += scratch > 0;
       }
+  ck_assert_uint_gt (n_more, 0);
   ck_assert_uint_gt (n_with_scratch, 0);
 }
 END_TEST
@@ -211,6 +198,9 @@ START_TEST (cycle_is_an_error)
 
   cleave_operand_set (operand, y);
   ck_assert_ptr_null (cleave_program_new (graph, NULL, &error));
+  ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_CYCLE));
+  g_clear_error (&error);
+  ck_assert_int_eq (cleave_graph_get_scratch_bytes (graph, 1, &error), -1);
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_CYCLE));
   cleave_operand_set (operand, before);
 }
@@ -269,8 +259,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "new", too_many_threads_are_an_error, cycle_is_an_error,
                    an_arena_can_be_shared, stats_have_the_memory_of_a_run,
-                   thousands_of_live_values_are_placed, peak_with_threads_is_that_of_a_program,
-                   scratch_is_that_of_a_program, NULL);
+                   thousands_of_live_values_are_placed, peak_and_scratch_are_those_of_a_program,
+                   NULL);
   cleave_add_case (suite, "bind", wrong_tensors_are_errors, program_outlives_its_graph, NULL);
   cleave_add_case (suite, "trace", a_trace_has_every_step_of_a_run, there_is_no_trace_by_default,
                    NULL);
