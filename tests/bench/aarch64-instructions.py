@@ -22,7 +22,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 FEW = 2
 N_TRIES = 3
-# The description of the processor that ONNX Runtime reads. ONNX Runtime fails if it reads the description of an x86-64.
+# The text of /proc/cpuinfo for an emulated processor. ONNX Runtime fails if it reads the text of an x86-64 processor.
 CPUINFO = '''processor\t: 0
 Features\t: fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp ssbs
 CPU implementer\t: 0x41

@@ -91,7 +91,7 @@ add_frontier (GPtrArray *plans, const CleaveGraph *graph, double max_added_macs)
   g_ptr_array_extend_and_steal (plans, g_steal_pointer (&found));
 }
 
-/* Bytes of float32 elements for a kilobyte in the tables of msf-CNN, which count one byte per
+/* One kilobyte in the tables of msf-CNN, in bytes of a float32 arena: msf-CNN counts one byte per
  * element. */
 #define BYTES_PER_KILOBYTE (1000 * sizeof (float))
 
@@ -110,9 +110,9 @@ add_asked (GPtrArray *plans, const CleaveGraph *graph, const Point *point, gint6
     g_ptr_array_add (plans, plan);
 }
 
-/* Returns a plan that has at most the MACs of the point: the plan with the least memory. If no plan
- * in `plans` has less memory than the point, first adds a plan that is fitted to the limits of the
- * point. */
+/* Returns the plan with the least memory among the plans that have at most the MACs of the point.
+ * If no plan in `plans` has less memory than the point, first adds a plan that is fitted to the
+ * limits of the point. */
 static const CleaveFitTotals *
 meet_point (GPtrArray *plans, const CleaveGraph *graph, const Point *point, gint64 last_macs)
 {

@@ -227,7 +227,7 @@ mobile_convs (void)
   conv (320, 1280, 1, 1, 7, FALSE);
 }
 
-/* Measures first layers, and layers with an odd number of result channels. */
+/* Measures the first convolutions of networks, and convolutions with 1 or 18 result channels. */
 static void
 first_convs (void)
 {

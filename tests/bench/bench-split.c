@@ -167,8 +167,8 @@ measure (const char *what,
 
 typedef struct
 {
-  double search, apply; /* milliseconds of the search, and of applying the plan that the search
-                         * found */
+  double search, apply; /* in milliseconds: the search, and the application of the plan that the
+                           search found */
   guint n_pieces;
 } Searched;
 

@@ -38,12 +38,12 @@ TENSOR = {'float32': ('float', 1), 'float16': ('float16', 10), 'uint8': ('uint8'
           'int64': ('int64', 7), 'bool': ('bool', 9)}
 CONV_INPUTS = 8
 OPSET, NODE, BORDERS = 17, 'node', ('load', 'store', 'copy')
-# Each node runs for about RUN_MS milliseconds, from MIN_RUNS to MAX_RUNS times. The least time of a step is stable for
-# this number of runs.
+# Each node runs for about RUN_MS milliseconds, at least MIN_RUNS and at most MAX_RUNS times.
+# The least time of a step is stable for this number of runs.
 RUN_MS, MIN_RUNS, MAX_RUNS = 100, 2, 50
 # Each cell is measured this many times. The table has the best measurement.
 TRIES = 3
-# A view whose rate is more than IN_PLACE times the core's limit moved no bytes, since no memory is so fast.
+# A node that runs more than IN_PLACE times as fast as its limit is a view: it moves no bytes.
 IN_PLACE = 5
 # Ops that need no line in the table: ops that run when the program is made, ops that only Cleave has, and ops in which
 # networks spend no time.

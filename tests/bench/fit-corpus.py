@@ -36,21 +36,21 @@ EXCLUDE = ['--exclude-inputs', '--inputs-apart']
 # The comparison lists at most this many slow runs.
 LISTED_RUNS = 40
 
-# A run is killed after PATIENCE times as many seconds of the clock as its limit of processor seconds. The factor allows
-# a run to wait for a processor.
+# A run may take PATIENCE times as many seconds of wall-clock time as its limit of processor seconds; then it is killed.
+# The factor is large, since a run may wait for a processor.
 PATIENCE = 20
 
-# A goal: the search for a network of at most SMALL_NODES nodes takes at most SMALL_SECONDS processor seconds.
+# A goal: the search in a network of at most SMALL_NODES nodes takes at most SMALL_SECONDS processor seconds.
 SMALL_NODES, SMALL_SECONDS = 500, 0.3
 
 # The rows of the table of times, by the number of nodes of a network. A row (a, b) has the networks with more
 # than a and at most b nodes.
 SIZES = [(0, 50), (50, 100), (100, 200), (200, 500), (500, math.inf)]
 
-# The goals: a pattern of labels, the budget as a fraction of the unsplit arena, and the largest allowed latency as a
-# multiple of the unsplit latency.
+# The goals: a pattern of labels of networks, the budget as a fraction of the unsplit arena,
+# and the largest allowed latency as a multiple of the unsplit latency.
 GOALS = [(r'networks/(tcn|wavenet)', 0.15, 1.25), (r'networks/yolov5', 0.60, math.inf), (r'networks/centernet', 0.35, math.inf)]
-# The goals of search time of large networks: a pattern of labels, and processor seconds.
+# The goals for the search time of large networks: a pattern of labels, and the most processor seconds of a search.
 SECONDS = [(r'networks/chain-10000', 3.0), (r'networks/bert-base', 1.0)]
 ELEMENT_BYTES = {'float32': 4, 'int64': 8}  # bytes of an element of the inputs and outputs of networks with goals
 

@@ -56,8 +56,8 @@ def simulate(options, model, n, bandwidth, latency, in_flight=1):
     return json.loads(done.stdout)
 
 
-# Returns what limits the latency: 'c' if one rank computes most of the time, 'n' if one rank sends most of the time.
-# Otherwise returns 'w': nodes wait for messages in transit.
+# Returns what limits the latency. 'c': one rank computes for at least 70 % of the latency.
+# 'n': one rank sends for at least half of the latency. 'w': nodes wait for messages in transit.
 def limit(report):
     time = report['latency_ms']
     if max(r['busy_ms'] for r in report['ranks']) / THREADS >= 0.7 * time:

@@ -13,19 +13,21 @@ import emulate
 CLEAVE = sys.argv[1]
 BOARDS = ('M0', 'M4', 'M33', 'M55', 'RV32')
 STACK = 512
-# Twice the rows may need at most this many times the instructions. The factor was 2.0 when this was written.
+# A network with twice the rows may execute at most this many times the instructions.
+# The factor was 2.0 when this was written.
 GROWTH = 2.1
 # Limits on the instructions of the network with 16 rows, by board and options of the compiler. The numbers were
 # 3,603,775, 2,642,935 and 1,850,822 when this was written; the limits are 2 % higher.
 LIMITS = {('M4', '-DCLEAVE_PLAIN_C'): 3676000, ('M4', ''): 2696000, ('M55', ''): 1888000}
-# Limits if each layer has weights of -128. The numbers were 3,556,143, 2,849,919 and 1,941,538; the limits are 2 % higher.
+# Limits on the instructions if each layer has weights of -128.
+# The numbers were 3,556,143, 2,849,919 and 1,941,538 when this was written; the limits are 2 % higher.
 LEAST_LIMITS = {('M4', '-DCLEAVE_PLAIN_C'): 3628000, ('M4', ''): 2907000, ('M55', ''): 1981000}
-# Limits on the bytes of code and tables of this network. The numbers were 5,542, 7,118 and 4,566 when this was written;
-# the limits are 2 % higher.
+# Limits on the bytes of code and tables of the network with 16 rows.
+# The numbers were 5,542, 7,118 and 4,566 when this was written; the limits are 2 % higher.
 SIZES = {('RV32', '-Os'): 5653, ('RV32', '-O2'): 7261, ('M4', '-Os'): 4658}
 SUM = ('a_zero=3 b_zero=-7 y_zero=5 left_shift=20 a_multiplier=1518500250 a_shift=-1 b_multiplier=1073741824 b_shift=0 '
        'multiplier=1518500250 shift=-18')
-# Layers with scales of floats, as in ONNX. The number of channels is no multiple of four.
+# Convolutions with float32 scales, as in ONNX. The number of channels is no multiple of four.
 FLOAT_SCALES = """%x = Input : int8 1x5x9x9  # x
 %w = Constant seed=2 : int8 10x5x3x3
 %u = Constant seed=3 : int8 10x1x3x3
@@ -38,7 +40,7 @@ FLOAT_SCALES = """%x = Input : int8 1x5x9x9  # x
 %b = QLinearConv %a, %s, %p, %u, %m, %z, %s, %z group=10 pads=1,1,1,1
 output %b
 """
-# An LSTM of floats. On a processor without a unit for floats, no other recurrent layer needs more stack.
+# An LSTM on floats. Without instructions for floats, an LSTM needs the most stack of all recurrent layers.
 LSTM = """%x = Input : float32 6x1x4  # x
 %w = Constant seed=1 : float32 1x12x4
 %r = Constant seed=2 : float32 1x12x3
@@ -47,16 +49,17 @@ output %y
 output %h
 output %c
 """
-# An average pooling of floats, some of whose windows have padding alone. GCC 12 once compiled a conversion that depends
-# on a condition to an instruction that the assembler for Helium refuses.
+# An average pooling of floats. Some of its windows contain only padding. For the Helium instructions of M55,
+# GCC 12 once compiled a conditional conversion of such a pooling to an instruction that the assembler refuses.
 POOL = """%x = Input : float32 1x3x5x5  # x
 %y = AveragePool %x kernel_shape=2,2 pads=2,2,1,1 strides=2,2
 output %y
 """
-# Numbers of states and of layers. A run keeps no pointer to a state on the stack, and one byte for a layer of a loop.
+# Numbers of states and of consecutive layers in two networks whose stack is checked.
+# A run needs no stack for a state, and one byte of stack for each layer of a loop.
 STATES = 7
 CHAIN = 34
-# Options of the command that must not change the bits, nor cost instructions.
+# Options of `cleave bundle` that must change neither the bits nor the number of instructions.
 OPTIONS = [['--kernels', 'dsp'], ['--weights', 'object'], ['--single-file']]
 
 

@@ -28,7 +28,8 @@ overwrite (const cmsis_nn_context *context)
     memset (context->buf, 0x5a, (size_t) context->size);
 }
 
-/* A window at one pixel of the result. */
+/* The window of one pixel of the result: the shapes of operand and weights, and the window's first
+ * row and column. */
 typedef struct
 {
   const cmsis_nn_dims *x, *w;

@@ -23,10 +23,11 @@ void NAME (__real_, RUN) (void *a, void *b, void *c, void *d);
 void NAME (__wrap_, RUN) (void *a, void *b, void *c, void *d);
 
 #if defined TIMER
-static volatile uint32_t *const timer = (volatile uint32_t *) TIMER; /* control, value, reload */
+static volatile uint32_t *const timer =
+    (volatile uint32_t *) TIMER; /* registers: control, value, reload */
 #elif defined COUNTER
 static volatile uint32_t *const counter =
-    (volatile uint32_t *) COUNTER; /* control, status, value */
+    (volatile uint32_t *) COUNTER; /* registers: control, status, value */
 #endif
 
 static void
@@ -64,8 +65,8 @@ read_clock (void)
   return ticks;
 }
 
-/* If `is_begin`, fills the stack below this call with a pattern. If not `is_begin`, returns the
- * number of bytes of stack that have changed since the fill. */
+/* If `is_begin`, fills the stack below this call with a pattern. Otherwise, returns the number of
+ * bytes of stack that have changed since the fill. */
 static uint32_t __attribute__ ((noinline)) paint_stack (int is_begin)
 {
   volatile unsigned char mark = 0;

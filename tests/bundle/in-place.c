@@ -17,9 +17,9 @@ make (const CleaveGraph *graph, const CleaveBundleOptions *options)
   return bundle;
 }
 
-/* Returns the number of overlays that begin at a higher address than the value that they overwrite.
- * A kernel that works in place writes each row from the begin of the row to the end. So asserts
- * that a row of such an overlay does not overlap the row of the operand. */
+/* Counts the overlays whose rows are computed upward, from the last row to the first. Asserts that
+ * a row of the overlay does not overlap the operand row from which it is computed. So the overlay
+ * ends at or below the end of the operand, or at least one row above it. */
 static guint
 check_upward_ends (const CleaveBundle *bundle)
 {
@@ -61,8 +61,8 @@ START_TEST (a_row_that_is_computed_upward_in_place_does_not_overlap_the_row_unde
 }
 END_TEST
 
-/* Makes a network of vectors, which have one row: element-wise layers, means and joins. If a layer
- * works in place, no later layer reads its operand. */
+/* Makes a network of vectors, which have one row: element-wise layers, means and joins. A result
+ * may overwrite the operand of its layer only if no later layer reads the operand. */
 static CleaveGraph *
 make_vectors (guint32 seed)
 {
@@ -95,8 +95,8 @@ make_vectors (guint32 seed)
   return graph;
 }
 
-/* Returns whether the layer that computes `end` reads `value`. If it does not, the value is dead
- * before the layer writes the row. */
+/* Returns whether the layer that computes `end` reads `value`. If the layer does not read `value`,
+ * `value` is dead before the layer writes `end`. */
 static gboolean
 reads (const CleaveBundleModel *model, guint end, guint value)
 {
@@ -109,8 +109,8 @@ reads (const CleaveBundleModel *model, guint end, guint value)
   return FALSE;
 }
 
-/* Returns the number of results that are computed in place. Asserts that none of them begins inside
- * of its operand. */
+/* Returns the number of results that are computed in place. Asserts that none of these results
+ * begins inside of the operand that it overwrites. */
 static guint
 check_vectors (const CleaveBundle *bundle)
 {

@@ -189,7 +189,7 @@ typedef struct
 {
   CleaveBundleCase *c;
   GRand *rand;
-  char **memory; /* indexed by value: the memory of the value */
+  char **memory; /* memory of each value, indexed by value */
   const void *const *params;
   const RowKernel *kernels;
 } Run;
@@ -292,7 +292,7 @@ check_case (CleaveBundleCase *c, const void *const *params, const RowKernel *ker
               value->result, (char *) cleave_tensor_get_data (c->inputs->pdata[j]), bytes, TRUE);
       g_ptr_array_add (memory, bytes);
     }
-  for (guint i = 0; i < n; i++) /* a view has the memory of its base */
+  for (guint i = 0; i < n; i++) /* a view is in the memory of the value that it views, its base */
     g_ptr_array_add (bases, memory->pdata[cleave_bundle_value (c->model, i)->base]);
   run.memory = (char **) bases->pdata;
   for (guint s = 0; s < c->model->steps->len; s++)
@@ -309,10 +309,10 @@ check_case (CleaveBundleCase *c, const void *const *params, const RowKernel *ker
     }
 }
 
-/* Returns whether an op is special: a bundle cannot compute the nodes of the op that the other
- * generators of random-ops.h make. Those nodes of Pow have exponents without a kernel. Those nodes
- * of the other special ops are views or have a batch, and no other node of the graph shows where
- * their channels are. */
+/* Returns whether most generators of random-ops.h make nodes of this op that a bundle cannot
+ * compute. For these ops, only the generators for bundles are used. A Pow of other generators has
+ * an exponent without a kernel. Nodes of the four other ops are views, or no node of the graph
+ * shows which dimension has the channels. */
 static gboolean
 is_special (const char *op)
 {
@@ -376,7 +376,7 @@ add_tests (Suite *suite)
 
   while (cleave_random_op_lists[n] != NULL)
     n++;
-  tcase_set_timeout (tests, 300); /* the test compiles C for some seconds */
+  tcase_set_timeout (tests, 300); /* in seconds: the compiler alone takes several seconds */
   tcase_add_loop_test (tests, kernels_have_the_bits_of_their_ops, 0, n);
   suite_add_tcase (suite, tests);
   cleave_add_case (suite, "special", nodes_of_cleave_random_ops_bundle_have_the_bits_of_the_op,

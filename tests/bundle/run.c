@@ -12,7 +12,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (12)
 
-/* The number of plans with each feature. */
+/* The number of plans with each feature, such as a ring buffer. */
 typedef struct
 {
   guint rings, bands, upward, in_place, rows;
@@ -84,8 +84,8 @@ END_TEST
  * images of a batch, or compute a batch as one image. Other graphs contain sequences, or
  * normalizations along any dimensions. */
 static const char *const texts[] = {
-  /* A Concat inside each of the nine images of a batch. Its parts share the memory of each image.
-   */
+  /* A Concat within each of the nine images of a batch. For each image, the parts are in the memory
+     of the Concat. */
   "%x = Input : float32 9x1x1x24\n%a = Input : float32 9x1x1x24\n"
   "%y = Concat %x, %a axis=1\noutput %y\n",
   "%x = Input : float32 2x3x4x5\n%p = Transpose %x perm=1,0,3,2\n%y = Softmax %p axis=1\n"
@@ -98,7 +98,7 @@ static const char *const texts[] = {
   "%b = Constant seed=2 : float32 3\n%y = InstanceNormalization %x, %scale, %b\noutput %y\n",
   "%x = Input : float32 3x1x4x5\n%a = Constant seed=1 : float32 3x1x1x5\n%y = Add %x, %a\n"
   "output %y\n",
-  /* Where with two operands that are not constant; the bundle computes the sum of two Wheres */
+  /* a Where whose two operands are computed; the bundle computes it as the sum of two Wheres */
   "%c = Input : bool 1x1x5x4\n%a = Input : float32 1x6x5x4\n%b = Input : float32 1x6x1x4\n"
   "%y = Where %c, %a, %b\noutput %y\n",
   /* each of these ops has kernels with a header of the op's name, such as log-f32.h; other kernels
@@ -130,13 +130,15 @@ START_TEST (bundles_of_batches_and_sequences_have_the_bits_of_a_program)
 }
 END_TEST
 
-/* Models with a number that the tables store in a small type by default. */
+/* Models with a number, such as a dilation of 300, that is too large for the small types of a
+ * bundle's tables. */
 static const char *const wide[] = {
   "%x = Input : float32 1x2x1400\n%w = Constant seed=1 : float32 3x2x5\n"
   "%y = Conv %x, %w dilations=300\noutput %y\n",
   "%x = Input : float32 1x2x1400\n%y = MaxPool %x kernel_shape=260 strides=270\noutput %y\n",
   "%x = Input : float32 1x3x1x17000\n%y = Neg %x\noutput %y\n",
-  "%x = Input : float32 1x1x256x260\n%y = Neg %x\noutput %y\n", /* arena over 262,140 bytes */
+  "%x = Input : float32 1x1x256x260\n%y = Neg %x\noutput %y\n", /* the arena has over 262,140 bytes
+                                                                 */
 };
 
 /* Makes a graph that adds up rows 0, 1 ... 259 of an input. The Slice of each row has another
@@ -239,7 +241,7 @@ add_tests (Suite *suite)
 
   cleave_add_case (suite, "run", bundles_of_random_networks_have_the_bits_of_a_program,
                    each_input_by_rows_has_a_function_of_its_own, NULL);
-  tcase_set_timeout (tests, 300); /* the test compiles bundles for some seconds */
+  tcase_set_timeout (tests, 300); /* in seconds: the compiler alone takes several seconds */
   tcase_add_loop_test (tests, bundles_of_batches_and_sequences_have_the_bits_of_a_program, 0,
                        G_N_ELEMENTS (texts));
   cleave_add_case (suite, "types", bundles_with_numbers_over_small_types_have_the_bits_of_a_program,

@@ -12,9 +12,9 @@
 
 /* Returns whether the outputs have the types that the trial expects. */
 gboolean compare_types (const Trial *trial, const CleaveGraph *graph, GString *what);
-/* Runs the graph on the trial's inputs and returns (transfer full) the outputs. Returns NULL if no
- * program can be made. Also returns NULL if the program wrote into its inputs; then `what` begins
- * with '!'. */
+/* Runs the graph on the trial's inputs and returns (transfer full) the outputs. Returns NULL and
+ * sets `what` to a message if no program can be made, or if the program wrote into its inputs. In
+ * the second case, the message begins with '!'. */
 GPtrArray *compare_run (const Trial *trial,
                         const CleaveGraph *graph,
                         guint n_threads,
@@ -23,9 +23,9 @@ GPtrArray *compare_run (const Trial *trial,
                         GString *what);
 gboolean compare_outputs (const Trial *trial, GPtrArray *got, GPtrArray *expected, GString *what);
 /* Returns (transfer full) the outputs of a model with a tail: a few last nodes with data-dependent
- * shapes. Runs the static part, which is `graph`, and then the dynamic part. Returns NULL if no
- * program can be made or if the dynamic part fails. Also returns NULL if the program wrote into its
- * inputs; then `what` begins with '!'. */
+ * shapes. Runs the static part, which is `graph`, and then the dynamic part. Returns NULL and sets
+ * `what` to a message if no program can be made, if the dynamic part fails, or if the program wrote
+ * into its inputs. In the last case, the message begins with '!'. */
 GPtrArray *compare_run_tail (const Trial *trial,
                              const CleaveGraph *graph,
                              guint n_threads,

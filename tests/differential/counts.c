@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the index of an op in the tables of trials, counts how each Way ended, and prints all
- * counts. */
+/* Counts how often each op was tried, and how each Way (a random way to compute a graph, way.h)
+ * ended. Also prints all counts. */
 
 #include "counts.h"
 

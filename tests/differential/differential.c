@@ -14,8 +14,8 @@
 #include "shrink.h"
 
 static gint64 first = -1, n_seeds = 1000, seconds, hang_after = 10, one = -1;
-/* max_nodes is for --write. With more than two nodes, ONNX Runtime rounds a third of the results
- * differently. */
+/* The option max_nodes applies to --write only. With more than two nodes in a model, a third of the
+ * results of ONNX Runtime differ from ours by rounding. */
 static int n_jobs = 1, max_failures = 10, max_nodes = 2;
 static char *folder, *counts, *replay, *peer;
 static gboolean print_ops;

@@ -121,8 +121,8 @@ put_whole (gpointer to, guint element, guint64 random, int mode)
   memcpy (to, &value, size);
 }
 
-/* Stores an element. In a tensor of special values, either every eighth element or every element is
- * special. */
+/* Stores one element of a value. In a value with special numbers, such as NaN, either every eighth
+ * element or every element is special. */
 static void
 put (const TrialValue *value, gpointer to, guint64 random)
 {

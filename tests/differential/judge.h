@@ -34,7 +34,8 @@ typedef struct
                                * when the parent saw it */
   Verdict verdict;
   char message[4096];
-  /* copies of the tapes of the graph and of the Way, valid while judge_way() runs */
+  /* copies of the two tapes of random choices, for the graph and for the changes (way.h); valid
+   * while judge_way() runs */
   TapeCopy graph, of_way;
   Counts counts;
 } Report;
@@ -45,6 +46,6 @@ const char *verdict_name (Verdict verdict);
 void judge_tapes (guint64 seed, guint way, Tape *graph, Tape *of_way);
 /* Makes the graph of a seed and judges N_WAYS ways to compute it. Returns the first bad verdict. */
 Verdict judge_seed (guint64 seed, Report *report);
-/* Returns the verdict on a graph that is computed in one Way. The choices of the tape `graph` make
- * the graph, and the choices of the tape `way` make the Way. */
+/* Returns the verdict on one random graph after random changes (way.h). The tape `graph` decides
+ * the graph, and the tape `way` decides the changes. */
 Verdict judge_way (Tape *graph, Tape *way, Report *report);

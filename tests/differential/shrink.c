@@ -194,7 +194,7 @@ shrink (guint64 seed, guint way, Verdict verdict, const Plan *plan)
   shrink_all (&at);
   at.end = G_MAXINT64;
   is_same (&at, at.graph, at.way); /* judge the shrunk case again, since keep() prints the message
-                                      of the case that was judged last */
+                                      of the last judged case */
   keep (&at, seed, plan);
   g_array_unref (at.graph);
   g_array_unref (at.way);

@@ -110,7 +110,7 @@ make_values (Trial *trial)
     }
 }
 
-/* Returns the probability of another node, in percent. */
+/* Returns the probability, in percent, that the trial grows by another node. */
 static guint
 get_growth (const Trial *trial)
 {

@@ -108,7 +108,8 @@ typedef struct
 
 #define TRIAL_N_TAILS 6
 
-/* An op of a table. `grow` adds nodes to the trial, or sets `failed`. */
+/* An op of which a trial can contain nodes. `grow` adds one or more nodes to the trial, or sets
+ * `failed`. */
 typedef struct
 {
   const char *op; /* name of the op in ONNX */
@@ -176,7 +177,8 @@ void set_string (Trial *trial, const char *name, const char *v);
 void set_ints (Trial *trial, const char *name, const gint64 *v, guint n);
 void set_floats (Trial *trial, const char *name, const float *v, guint n);
 void set_tensor (Trial *trial, const char *name, guint value);
-/* Adds `n` multiplications to the work of the trial, which is limited. */
+/* Adds `n` multiplications to the estimated work of the trial. Too much work makes the current node
+ * fail. */
 void add_work (Trial *trial, gint64 n);
 gboolean need (Trial *trial, gboolean what);
 

@@ -160,9 +160,9 @@ read_smallest (const GError *error)
   return g_ascii_strtoll (at + strcspn (at, "0123456789"), NULL, 10);
 }
 
-/* Checks the error of a budget that no plan meets. Returns TRUE if the budget `smallest` that the
- * error names is the minimum memory, and if the plan with the minimum memory has the figures that
- * it reports. */
+/* Checks the error of a budget that no plan meets. The error names a smallest budget, `smallest`.
+ * Returns TRUE if `smallest` is the minimum memory, and if the plan with the minimum memory has the
+ * figures that the plan reports. */
 static gboolean
 check_refused (Way *way, const CleaveFitOptions *options, gint64 smallest, GString *failure)
 {

@@ -7,8 +7,8 @@
 #define pick(way, n) tape_draw ((way)->tape, (guint) (n))
 #define chance(way, percent) tape_chance ((way)->tape, (percent))
 
-/* One or two dimensions of a value, in any order, and their text for the option `dims`. The text
- * has indices, or sometimes names, such as H. */
+/* One or two dimensions of a value, in any order. `text` has the same dimensions for the option
+ * `dims`, as indices or sometimes as names such as H. */
 typedef struct
 {
   guint n;

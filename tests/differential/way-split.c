@@ -101,7 +101,8 @@ pick_recursion (Way *way)
   return recursion;
 }
 
-/* Requests for one to three nodes, and the objects that they point to. */
+/* Requests to split one to three nodes, and the constraints and tilings to which the requests
+ * point. */
 typedef struct
 {
   CleaveSplitRequest requests[MAX_REQUESTS];

@@ -16,7 +16,7 @@ typedef struct
   CleaveGraph *graph; /* the graph that the Way changes; owned by the Way */
   Counts *counts;
   GString *text; /* description of the changes, for messages */
-  gboolean deep; /* the random graph is deep, so that fits are likely to find a plan */
+  gboolean deep; /* the random graph has long chains of nodes, so that a fit often finds a plan */
 } Way;
 
 /* Changes the graph. Returns FALSE if the change failed; `failure` is then the reason. */

@@ -40,7 +40,8 @@ def check(element, path):
     hidden = element.get('opaque') == '1' or element.get('introspectable') == '0' and kind == 'field'
     if kind in READ and name.endswith(('_get_gtype', '_quark')):
         return
-    # A function or a method without a summary needs a description of its return value only.
+    # A function, method or constructor needs no summary. check_call() checks the documents of its arguments and its
+    # result.
     if kind in READ and not hidden and not has_document(element) and kind not in ('function', 'method', 'constructor'):
         complaints.append(name)
     if kind in CALLS:

@@ -64,8 +64,8 @@ static const char *const kernels[CLEAVE_N_KERNELS] = {
 typedef struct
 {
   guint operands[MAX_OPERANDS];
-  guint kernels[CLEAVE_N_KERNELS]; /* for each kernel family, the types of operand 0 that the family
-                                    * serves */
+  guint kernels[CLEAVE_N_KERNELS]; /* for each kernel family: the set of types of operand 0 that the
+                                      family can compute */
   guint later; /* bit i is set if some node needs opset i and i is larger than LAST_OPSET */
 } Facts;
 
@@ -301,8 +301,8 @@ print_op (const CleaveRandomOp *random, GTree *versions)
           splits->len == 0 ? "no" : splits->str, *fast == '\0' ? "reference" : fast);
 }
 
-/* Prints the line of an ONNX op that has no record. If `known` is TRUE, skips ops that the import
- * refuses. Otherwise skips ops that the import accepts. */
+/* Prints the name and the opsets of an ONNX op that has no record. If `known` is TRUE, prints only
+ * ops that the import rewrites to other ops. Otherwise, prints only ops that the import refuses. */
 static gboolean
 print_rest (gpointer name, gpointer versions, gpointer known)
 {

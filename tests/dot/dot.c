@@ -32,7 +32,7 @@ count (const char *text, const char *what)
 static const char *const same_operands[] = { "A", "B", NULL };
 static const char *const same_results[] = { "Y", NULL };
 
-/* An element-wise op such as Add. */
+/* An element-wise op of this test, with one or two operands, such as Add. */
 static const CleaveOp same = {
   .name = "Same",
   .operands = same_operands,
@@ -224,8 +224,8 @@ START_TEST (pieces_show_their_range)
 }
 END_TEST
 
-/* Ranges from the options replace the ranges that are found in the graph, and propagate to
- * element-wise producers. */
+/* A range in the options replaces the range that the drawing finds for a node. Element-wise nodes
+ * before that node get the new range, too. */
 START_TEST (ranges_may_come_from_the_options)
 {
   g_autoptr (CleaveGraph) graph = split_graph ();
@@ -241,7 +241,8 @@ START_TEST (ranges_may_come_from_the_options)
 }
 END_TEST
 
-/* Halo rows that are joined to a piece do not determine its position in the whole. */
+/* If halo rows are joined to a piece, the drawing still shows the range of the piece without the
+ * halo rows. */
 START_TEST (halo_rows_do_not_change_the_range_of_a_piece)
 {
   g_autoptr (CleaveGraph) graph = split_graph ();

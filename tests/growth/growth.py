@@ -13,13 +13,13 @@ from onnx_bytes import floats, model, node, tensor, value_info
 COUNT, CLEAVE = (os.path.abspath(path) for path in sys.argv[1:3])
 SHAPE = [1, 2, 16, 4]
 SIZES = [1000, 2000, 4000]
-# Factor by which the work may grow for twice the nodes. The factor is 2 for linear growth, 2.2 for n log n at these
-# sizes, and 4 for quadratic growth.
+# Factor by which the work may grow for twice the nodes.
+# The factor is 2 for linear growth, 2.2 for n log n at these sizes, and 4 for quadratic growth.
 LIMIT = 2.3
-# Peak bytes allowed for a node of a chain that is split in two: for the file, the node, its pieces, their plan, report and
-# output. The peak was 1,320 when this was written, and up to 1,460 in a container.
+# Peak bytes allowed per node of a chain that is split in two: for file, node, pieces, plan, report and output.
+# The peak was 1,320 when this was written, and up to 1,460 in a container.
 LIMIT_BYTES = 1600
-# Instructions allowed for a node of a chain that is split in two. The number was 57,000 when this was written.
+# Instructions allowed per node of a chain that is split in two. The number was 57,000 when this was written.
 LIMIT_INSTRUCTIONS = 63000
 # The memory of a program for 64 threads is at most this many times the memory of a program for 2 threads.
 LIMIT_THREADS = 1.1
@@ -85,7 +85,7 @@ def joined(n):
     return model(nodes, [value_info('x', [1, 1, 8, 4])], [value_info('y', [1, n, 8, 4])])
 
 
-# Returns branches of three nodes each, whose values are joined. There are as many segments as branches.
+# Returns a graph of n / 3 branches of three nodes each, and a Concat of their results. Each branch is a segment.
 def branches(n):
     nodes, values = [], [f'm{i}' for i in range(n // 3)]
     for i in range(n // 3):
@@ -159,8 +159,8 @@ def count(folder, words):
         return int(file.read())
 
 
-# Returns the number of instructions of a run at each size. Subtracts the number at size 20, which stands for the work
-# of every run.
+# Returns the number of instructions of a run at each size.
+# Subtracts the number at size 20, which stands for the work that does not depend on the size.
 def measure(folder, make, words, sizes=SIZES):
     counts = []
     for n in [20] + sizes:
