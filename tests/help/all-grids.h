@@ -7,11 +7,11 @@
 
 #include <cleave/cleave.h>
 
-/* A grid whose chunks differ by at most one in each dimension, and its totals. */
+/* A grid whose chunks differ by at most one element in each dimension, and its totals. */
 typedef struct
 {
   gint64 n, n_bytes, macs; /* number of pieces, bytes of the largest piece, MACs of all pieces */
-  gboolean first;          /* larger chunks come first in each dimension */
+  gboolean first;          /* TRUE: in each dimension, the larger chunks come first */
   guint hash;              /* hash of the ranges of the chunks */
 } CleaveGrid;
 

@@ -90,9 +90,9 @@ cleave_bundle_case_copy_image (const CleaveResult *result,
     }
 }
 
-/* Kinds of random int8 weights. The weights of a convolution decide which code computes it. The
- * code combines two channels, unless a weight of the second channel is -128 and the first channel
- * has a negative weight. */
+/* Kinds of random int8 weights. A bundle combines the weights of two channels in an int16: first +
+ * 256 * second. This integer overflows if the first weight is negative and the second is -128, so
+ * another kernel computes convolutions with such pairs. */
 typedef enum { ANY, NO_LEAST, ALL_LEAST, LEAST_AND_MOST, LEAST_AFTER_POSITIVE, N_WEIGHTS } Weights;
 
 static void
@@ -201,7 +201,7 @@ cleave_bundle_case_new (const CleaveRandomOp *maker, guint seed)
     g_printerr ("%s\n", error->message);
   if (model == NULL)
     return NULL;
-  if (model->steps->len == 0) /* the node is a view, which needs no kernel */
+  if (model->steps->len == 0) /* the node is a view, so there is no kernel to test */
     {
       cleave_bundle_model_free (model);
       return NULL;

@@ -9,7 +9,7 @@
 /* Import options that allow a dynamic part. */
 extern const CleaveOnnxOptions dynamic_options;
 
-/* Imports a model with dynamic_options. */
+/* Imports a model with `dynamic_options`, so that it may have a dynamic part. */
 CleaveGraph *dynamic_import (const Model *model);
 /* Runs a graph and its dynamic part. Returns (transfer full) all outputs of the model. `stats`: the
  * statistics of the dynamic part, or NULL. */

@@ -9,7 +9,7 @@
 
 /* The number of networks of each class. */
 #define N_SEEDS CLEAVE_TRIALS (1)
-/* Two estimated times are equal if their relative difference is at most this number. */
+/* Two estimated times count as equal if their relative difference is at most this number. */
 #define ROUNDING 1e-9
 
 typedef struct
@@ -27,8 +27,8 @@ static const Limits limits[] = {
   { "even strips", { .even_strips = TRUE } },
 };
 
-/* A property that the search does not have for a network. Remove the entry as soon as the property
- * holds. */
+/* A known failure: a property of the search that does not hold for one network. Remove the entry as
+ * soon as the property holds. */
 typedef struct
 {
   const char *property, *network;
@@ -36,8 +36,9 @@ typedef struct
   const char *reason;
 } KnownFailure;
 
-/* Reason: a search has one number of threads, allows or forbids uneven strips, and excludes inputs
- * or not. The library does not compare plans of different searches. */
+/* The reason of most known failures. A search is for one number of threads, with or without uneven
+ * strips, and with or without inputs in the arena. Another such choice is another search, and the
+ * library does not compare the plans of two searches. */
 #define TARGETS                                                                                    \
   "plans for each number of threads, for even strips and for excluded inputs are measured apart"
 
@@ -69,9 +70,9 @@ is_known (const char *property, const char *network, guint32 seed)
   return FALSE;
 }
 
-/* Returns whether a property compares plans of different searches. The kernels of a processor need
- * scratch memory of different sizes, so for some networks such a property holds on one processor
- * and fails on another. */
+/* Returns whether a property compares plans of different searches. For some networks, a property of
+ * this kind holds on one processor and fails on another, since kernels need scratch memory of
+ * different sizes. */
 static gboolean
 compares_searches (const char *property)
 {
@@ -91,7 +92,7 @@ fit_check_property (int index, const char *name, FitProperty property)
   g_autoptr (CleaveGraph) graph = fit_classes[class_index].make (seed);
   g_autofree char *why = NULL;
 
-  /* The known failures are those of x86-64. */
+  /* the known failures were found on x86-64 */
   if (CLEAVE_EMULATED && compares_searches (name))
     return;
   why = property (graph, &under->options);

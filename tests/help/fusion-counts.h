@@ -25,8 +25,8 @@ typedef struct
 
 void fusion_counts_init (FusionCounts *counts);
 void fusion_counts_clear (FusionCounts *counts);
-/* Counts the steps of a program that directly follow a possible head. Also counts how many of these
- * steps are fused with their head. */
+/* Counts the steps of a program that could be fused with the step before them, a head. Also counts
+ * how many of these steps are fused with their head. */
 void fusion_count (FusionCounts *counts, const CleaveProgram *program);
 /* Prints the counts. Asserts that at least one step of each frequent op, and of each frequent pair
  * of ops, was fused. If a pair of ops could be fused in registers, also asserts that at least one

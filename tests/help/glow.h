@@ -27,8 +27,8 @@ relu_graph (CleaveShape shape)
   return graph;
 }
 
-/* Adds a convolution with the layout NHWC, `out` channels, a square kernel of k, stride s and pads
- * p, and without bias. */
+/* Adds a convolution in the layout NHWC without bias: `out` channels, a k x k kernel, stride s, and
+ * p elements of padding on each side. */
 static inline CleaveResult *
 conv (
     CleaveGraph *graph, const char *name, CleaveResult *x, gint64 out, gint64 k, gint64 s, gint64 p)

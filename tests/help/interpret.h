@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The interpreter: every run of a program must have its results. Suites run a program and
- * cleave_interpret() on the same inputs, and compare the bits. The interpreter does not use the
+/* The interpreter, whose results are the expected results of every program. Suites run a program
+ * and cleave_interpret() on the same inputs, and compare the bits. The interpreter does not use the
  * scheduler, the arena or fast kernels. */
 
 #include <cleave/cleave.h>

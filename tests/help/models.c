@@ -96,7 +96,7 @@ model_add_output (Model *model, const char *name)
 {
   Onnx__ValueInfoProto *info = info_new (name, NULL);
 
-  /* without an element type, the output may have any type */
+  /* an output without an element type matches any type */
   info->type->tensor_type->has_elem_type = 0;
   info->type->tensor_type->elem_type = 0;
   cleave_wire_append (&model->graph->output, &model->graph->n_output, info);

@@ -8,8 +8,9 @@
 #include "random-parts.h"
 #include "test.h"
 
-/* Makes a convolution with more channels than the nodes of random-ops-tflite.c have. The kernel
- * computes blocks of four channels and the last channels one by one. */
+/* Makes an int8 convolution with up to 9 input and 11 output channels per group. The kernel of a
+ * bundle computes blocks of four channels and the last channels one by one, so both kinds of code
+ * run. */
 static CleaveNode *
 make_large_conv (CleaveGraph *graph, GRand *rand)
 {
@@ -64,8 +65,8 @@ make_power (CleaveGraph *graph, GRand *rand)
                            2, 1, NULL, NULL);
 }
 
-/* Adds a pooling that reads x. A bundle then knows that channels come first in images of this
- * rank. */
+/* Adds a pooling of x. In the layout of a pooling, channels come before rows and columns, so a
+ * bundle knows which dimension of x has the channels. */
 static void
 add_pooling (CleaveGraph *graph, CleaveResult *x)
 {

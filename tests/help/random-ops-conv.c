@@ -41,7 +41,7 @@ make_plain_conv (CleaveGraph *graph, GRand *rand)
   gint64 per_group = pick (rand, 1, 3), multiplier = pick (rand, 1, 3), spatial[3];
   CleaveShape w = { n + 2, { 0 } }, b = { 1, { 0 } }, x;
 
-  if (pick (rand, 0, 3) == 0) /* depthwise, with enough channels for a vector */
+  if (pick (rand, 0, 3) == 0) /* a depthwise convolution, with enough channels to fill a vector */
     {
       a.group = pick (rand, 8, 20);
       per_group = multiplier = 1;

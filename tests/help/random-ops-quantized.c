@@ -148,9 +148,9 @@ add_byte_stacks (CleaveGraph *graph, GRand *rand, CleaveResult **a, CleaveResult
   *b = add_shaped (graph, "b", pick_byte (rand), &shape_b);
 }
 
-/* Returns the shape of the scales of a stack of matrices. There is one scale for all elements, or
- * one for each index of dimension `dim`. `dim` counts from the last dimension: rows or columns. The
- * shape is a vector or a stack. */
+/* Returns the shape of the scales of a stack of matrices: one scale for all elements, one for each
+ * row (`dim` 2) or one for each column (`dim` 1). The scales are a vector, or a stack with one
+ * vector for each matrix. */
 static CleaveShape
 pick_row_scales (GRand *rand, const CleaveResult *matrix, guint dim)
 {

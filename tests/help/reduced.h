@@ -11,9 +11,10 @@
  * changes the bits that the graph computes, or makes the graph invalid. */
 typedef struct
 {
-  guint32 seed;          /* seed of the inputs */
-  CleavePassFunc also;   /* pass that also runs if the pipeline has `also_name`; NULL: none */
-  const char *also_name; /* name of a pass; NULL: none */
+  guint32 seed; /* seed of the random inputs of the graph */
+  CleavePassFunc
+      also; /* a pass that also runs if the text of the pipeline contains `also_name`; NULL: none */
+  const char *also_name; /* name of the pass `also`; NULL: none */
   guint n_changed;       /* number of graphs that pipelines have changed so far */
 } ReducedTest;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Simulates the threads of a schedule. In each round, every thread whose waits are met runs one
- * step. */
+/* Simulates the threads of a schedule. In each round, every thread runs one step, unless its next
+ * step waits for a step of another thread. */
 
 #include "schedule-replay.h"
 

@@ -8,7 +8,8 @@
  * tests/runtime/plan. The functions assert that the predecessors of each step are done before the
  * step runs, and that there is no deadlock.
  *
- * Simulates the threads with the waits `asked`. */
+ * Simulates the threads with the waits of the list `asked` in place of the waits that the schedule
+ * has. */
 void schedule_replay_waits (const CleaveSchedule *schedule,
                             const CleaveWaits *asked,
                             const CleaveScheduleTask *task);

@@ -7,7 +7,7 @@
 
 #include "../../lib/runtime/kernels.h"
 
-/* A node to try a fast kernel on. */
+/* A node on which a test runs a fast kernel and the reference kernel. */
 typedef struct
 {
   const char *op;
@@ -23,17 +23,18 @@ typedef struct
                       other operands of rank 3 or more have dimension 1 innermost */
   guint broadcast; /* bit mask of the operands with one element along their last dimension */
   gboolean y_row_major;
-  gint64 gap;   /* unused elements after each row, plane and higher slice of operands and results */
-  gint64 y_gap; /* unused elements after each row, plane and higher slice of results, in addition to
-                 * `gap` */
+  gint64 gap;   /* number of unused elements after each row, plane and higher slice of operands and
+                   results */
+  gint64 y_gap; /* number of further unused elements after each row, plane and higher slice of
+                   results */
   /* the result overwrites operand 0, which is not constant and has the same type */
   gboolean in_place;
   gboolean special; /* operands hold infinities, NaNs and zeros of both signs, and any bytes */
   guint filled;     /* bit mask of byte operands that hold only the byte in `fill` */
   guint8 fill[9];
-  guint small; /* bit mask of byte operands whose bytes are within 64 of the middle of the range */
-  gboolean counted;   /* operands hold all 16-bit floats, or floats with the magnitudes of all
-                         16-bit floats */
+  guint small;      /* bit mask of byte operands whose bytes are 64 to 191 (int8: -64 to 63) */
+  gboolean counted; /* operands hold all 16-bit floats; in a float32 operand, many elements are ties
+                       of the rounding to float16 */
   gboolean near_ties; /* operand 1 holds one scale of any size; each float of operand 0 is close to
                          the middle between two integer multiples of the scale */
   guint in_blocks; /* bit mask of float operands of rank 2 that hold integers of `block_bits` bits

@@ -10,15 +10,15 @@
 
 #include "dump.h"
 
-/* Number of trials of a random test: n, or less with a sanitizer or in an emulator, which make a
- * trial ten times slower. Sanitizers run an eighth of many trials, since they look for wrong
- * accesses, not for wrong bits. */
+/* Number of trials of a random test: normally n. A trial is ten times slower with a sanitizer or in
+ * an emulator. So an emulator runs n / 4 trials, and a sanitizer about n / 8: it looks for wrong
+ * accesses, not for wrong bits. Examples for a sanitizer: 2 of 8, 6 of 40, 50 of 400. */
 #define CLEAVE_TRIALS(n)                                                                           \
   (CLEAVE_SANITIZED  ? MAX (((n) + 7) / 8, MIN (((n) + 3) / 4, 6))                                 \
    : CLEAVE_EMULATED ? ((n) + 3) / 4                                                               \
                      : (n))
 
-/* An assertion for long loops: it does nothing if the condition holds, while each assertion of
+/* Like ck_assert(), for long loops: it does nothing if the condition holds, while each assertion of
  * Check writes to a file. */
 #define cleave_assert(condition)                                                                   \
   do                                                                                               \

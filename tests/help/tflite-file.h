@@ -76,7 +76,7 @@ typedef struct
   const TfliteOperator *operators;
   guint n_operators;
   gint inputs[4], n_inputs, outputs[4], n_outputs;
-  guint n_listed; /* how many operators of the file equal operator 0; 0 means 1 */
+  guint n_listed; /* how often the file lists operator 0; 0 means once */
 } TfliteGraph;
 
 /* Writes a file of one subgraph. Each operator has an operator code of its own. */

@@ -53,9 +53,8 @@ toy_find (CleaveGraph *graph, const char *name)
   return cleave_node_get_result (node, 0);
 }
 
-/* Returns a graph with a node for each entry "op name operand operand ..." of the text, in which
- * ';' separates entries. Ops are i (input), w (work), v (view) and j (join); o makes the named
- * value an output. */
+/* Returns a graph of a text such as "i x; w a x; o a". An entry "OP NAME OPERAND..." makes a node.
+ * OP is i (input), w (work), v (view) or j (join). The entry "o NAME" makes a value an output. */
 static inline CleaveGraph *
 toy_graph (const char *text)
 {

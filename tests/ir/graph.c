@@ -185,8 +185,8 @@ describe (const CleaveGraph *graph)
   return g_string_free (text, FALSE);
 }
 
-/* Removed nodes leave gaps in the indices of nodes. Functions give the same results for the graph
- * with gaps and for its copy, which has none. */
+/* Removed nodes leave gaps in the indices of nodes. Functions give the same results for a graph
+ * with gaps and for its copy, which has no gaps. */
 START_TEST (gaps_in_indices_change_nothing)
 {
   guint n_gaps = 0;
@@ -225,8 +225,9 @@ START_TEST (indices_stay_proportional_to_the_number_of_nodes)
 }
 END_TEST
 
-/* To insert a node before the readers of a value, the caller lets all readers of the value read the
- * node. Until the next edit, the node reads its own result. */
+/* To insert a node N before the readers of a value, a caller first lets all readers of the value,
+ * also N, read the result of N. Until the caller sets the operand of N again, N reads its own
+ * result. */
 START_TEST (a_node_may_read_itself_during_an_edit)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -46,8 +46,8 @@ START_TEST (items_never_overlap)
 
   for (guint turn = 0; turn < 50000; turn++)
     {
-      /* In every second 5,000 iterations, only 20 of the items are in use, so that blocks become
-       * empty. */
+      /* in alternating periods of 5,000 iterations, all 2,000 items or only the first 20 are in
+       * use, so that blocks become empty */
       guint among = turn / 5000 % 2 == 0 ? 2000 : 20;
       Item *item = &items[g_rand_int_range (rand, 0, (gint) among)];
 

@@ -94,7 +94,7 @@ START_TEST (equality_is_of_bits)
 }
 END_TEST
 
-/* Returns a tensor of the numbers 0, 1, 2, ..., with `other` as the element `at`. */
+/* Returns a tensor of the numbers 0, 1, 2, ..., except that element number `at` is `other`. */
 static CleaveTensor *
 new_counted (const CleaveTensorType *type, gint64 at, float other)
 {

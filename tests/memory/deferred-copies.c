@@ -148,9 +148,9 @@ START_TEST (staged_parts_need_at_least_their_bound)
 }
 END_TEST
 
-/* The kernel of the convolution has seven rows. Two result rows need a window of eight operand
- * rows, and a strip has two of these rows. Each strip is in four windows. The test limits memory to
- * two complete windows. */
+/* A convolution with a kernel of seven rows computes two result rows from a window of eight operand
+ * rows. A strip of the operand has two rows, so four windows contain each strip. The test limits
+ * memory to two complete windows. */
 START_TEST (windows_are_completed_one_by_one)
 {
   const gint64 n_strips = 32, window = 8 * 16 * 64 * 4;

@@ -27,8 +27,8 @@ check_join (CleaveGraphFacts *facts, const CleaveNode *join)
   return known->overlap;
 }
 
-/* Asserts that the cached views of a node agree with the node. Returns the number of its results
- * that are views. */
+/* Asserts that the cached views of a node agree with the node. Returns how many results of the node
+ * are views. */
 static guint
 check_view (CleaveGraphFacts *facts, const CleaveNode *node)
 {

@@ -77,7 +77,7 @@ START_TEST (three_rows_decide_for_all)
 }
 END_TEST
 
-/* The library must not look at each row, since there are too many. */
+/* The image has 10^11 rows, so the library must not compute anything row by row. */
 START_TEST (very_many_rows_are_handled)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -226,8 +226,9 @@ START_TEST (groups_decide_in_which_order_rows_are_read)
               &net, run_binary (net.graph, "Mul", dequantize (&net, x), dequantize (&net, other)),
               once, same);
         }
-      else if (what == 3) /* with twice the stride and the same number of rows, the residual
-                           * addition reads later rows than it writes */
+      else if (what == 3)
+        /* The convolution has stride 2 and keeps the number of rows. So to write row r, the group
+         * reads row r of the residual and later rows of the operand. */
         y = run_binary (net.graph, "Add", dequantize (&net, x),
                         add_windows (&net, dequantize (&net, x), CLEAVE_INTS (2, 2),
                                      CLEAVE_INTS (0, 0, 13, 13)));

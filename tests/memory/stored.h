@@ -19,7 +19,8 @@ make_storage (const CleaveGraph *graph)
 
   cleave_assert_no_error (error);
   storage = cleave_storage_new (graph, order);
-  storage->nodes = NULL; /* this array is `order`, which is freed at the end of this function */
+  storage->nodes =
+      NULL; /* `order` is freed at the end of this function, and `nodes` points to it */
   return storage;
 }
 

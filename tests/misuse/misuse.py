@@ -56,7 +56,7 @@ STRUCTS = {
     'CleaveSplitOnnx': '.opset = 13, .n_outputs = 1, .split = (const gint64[]){ 4 }, .n_split = 1',
     'CleaveSliceXla': '{ 0, 0 }, { 4, 4 }, { 1, 1 }',
 }
-# Struct fields for which neither NULL nor a number out of range is an error.
+# Struct fields that may be NULL, and that no function refuses if they are numbers out of range.
 MAY_BE_NULL = {
     'CleaveSplitRequest.constraint', 'CleaveConstraint.predicate', 'CleaveConstraint.data', 'CleaveConstraint.watch',
     'CleaveConstraint.watch_data', 'CleaveConstraint.cancellable', 'CleaveOnnxOptions.dims', 'CleavePass.options', 'CleavePassOption.value', 'CleaveFitOptions.cancellable', 'CleaveFitOptions.watch',
@@ -69,7 +69,7 @@ MAY_BE_NULL = {
     'CleaveSplitRequest.split', 'CleaveTransport.data', 'CleaveDotOptions.pieces', 'CleaveDotOptions.around', 'CleaveDotOptions.ranks', 'CleaveDotOptions.rank_word', 'CleaveOnnxOptions.shapes', 'CleaveOnnxOptions.values',
     'CleaveSplitOnnx.split',
 }
-# Functions that store a struct without a check. The functions that later read the struct check it.
+# Functions that store a struct without a check. Other functions check the struct when they read it.
 LATER = {'cleave_tiling_by_slice_ranges'}
 # Numbers that no function refuses, since a large number only causes more work.
 WORK = {'cleave_program_profile.n_runs'}
@@ -83,7 +83,7 @@ ARGUMENTS = {
     'cleave_program_load.model': 'NULL', 'cleave_program_load.model!': ['"/nonsense"'],
     'cleave_program_load.graph': '&(CleaveGraph *){ NULL }',
     'cleave_graph_save_text.path': 'world.out', 'cleave_graph_load_text.path!': ['""', '"/"', '"/nonsense"'],
-    # The last part reads results of the parts of both strips, so the call finds parts that run before the last part.
+    # The last part needs the results of the two strips, so there are parts that run before the last part.
     'cleave_partition_get_before.index': 'cleave_partition_get_n_parts (a_partition ()) - 1',
     'cleave_partition_get_before.number': '0',
     'cleave_graph_reduce.passes': '"clean-up"', 'cleave_graph_reduce.reduced_passes': 'NULL',

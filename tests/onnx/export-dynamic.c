@@ -114,7 +114,7 @@ random_model (const CleaveGraph *graph)
   Model *model = onnx__model_proto__unpack (NULL, n, data);
   Onnx__GraphProto *proto = model->graph;
 
-  /* protobuf-c allocates a list without room for more elements. */
+  /* protobuf-c allocates lists that are exactly full, so make them longer. */
   proto->node = g_renew (Onnx__NodeProto *, proto->node, 2 * proto->n_node + 1);
   proto->output = g_renew (Onnx__ValueInfoProto *, proto->output, 2 * proto->n_output + 1);
   for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)

@@ -264,7 +264,7 @@ START_TEST (a_piece_of_a_resize_of_a_constant_becomes_a_value)
                                add_input (graph, "x", &CLEAVE_SHAPE (4, 2)) };
   g_autoptr (GError) error = NULL;
 
-  /* another node computes the operand from the constant */
+  /* the operand of the Resize is not a stored constant: a Neg computes it from the constant */
   operands[0] = cleave_test_add (graph, "Neg", "n", operands, 1, NULL, &error);
   cleave_assert_no_error (error);
   operands[0] = cleave_test_add (graph, "Resize", "r", operands, 1, &attrs, &error);

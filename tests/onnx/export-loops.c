@@ -133,9 +133,9 @@ START_TEST (even_strips_become_iterations)
 }
 END_TEST
 
-/* Strips of different sizes stay outside Loops, or compute the same bits. With strips of 1 row, the
- * residual value waits for more iterations than a Loop may carry. With strips of 38 rows, there are
- * 2 strips, fewer than a Loop needs. */
+/* Strips of different sizes stay outside Loops, or compute the same bits. The sizes include two
+ * extremes. With strips of 1 row, the residual value is live for more iterations than a Loop may
+ * carry. With strips of 38 rows, there are 2 strips, fewer than a Loop needs. */
 START_TEST (uneven_strips_stay_or_compute_the_same)
 {
   for (gint64 size = 1; size <= 40; size += size < 8 ? 1 : 5)

@@ -11,7 +11,7 @@
 typedef struct
 {
   const char *op;
-  const char *operands, *attrs; /* in the format of model_of_node() */
+  const char *operands, *attrs; /* as in the arguments of model_of_node() */
   const char *error; /* error message of the import; NULL: the import succeeds, whether it folds the
                         node or not */
 } Hostile;

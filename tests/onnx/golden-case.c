@@ -75,7 +75,7 @@ fix_inputs (Model *model, const GPtrArray *inputs, const gboolean *is_fixed)
 {
   Onnx__GraphProto *graph = model->graph;
 
-  /* protobuf-c allocates a list without room for more elements. */
+  /* protobuf-c allocates lists that are exactly full, so make this list longer. */
   graph->initializer =
       g_renew (Onnx__TensorProto *, graph->initializer, 2 * graph->n_initializer + 1);
   for (guint i = 0; i < inputs->len && i < model->graph->n_input; i++)
@@ -308,7 +308,7 @@ golden_make_dynamic (GBytes *bytes, GPtrArray *inputs)
 
   if (n != graph->n_input)
     return NULL;
-  /* protobuf-c allocates a list without room for more elements. */
+  /* protobuf-c allocates lists that are exactly full, so make them longer. */
   graph->node = g_renew (Onnx__NodeProto *, graph->node, 2 * graph->n_node + 1);
   graph->input = g_renew (Onnx__ValueInfoProto *, graph->input, 2 * graph->n_input + 1);
   for (guint i = 0; i < n; i++)

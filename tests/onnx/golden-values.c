@@ -61,8 +61,8 @@ read_varint (const guint8 **at, const guint8 *end)
   return number;
 }
 
-/* Returns the contents (GBytes) of all fields with the number `field`, each of which contains a
- * message. */
+/* Returns (transfer full) the contents (GBytes) of all fields of a protobuf message that have the
+ * number `field`. Each of these fields contains a message. */
 static GPtrArray *
 find_messages (GBytes *bytes, guint field)
 {
@@ -74,7 +74,8 @@ find_messages (GBytes *bytes, guint field)
     {
       const guint64 key = read_varint (&at, begin + n), size = read_varint (&at, begin + n);
 
-      if ((key & 7) != 2) /* the field is a number, which is now in `size` */
+      if ((key & 7) !=
+          2) /* a field of a number: `size` is the number itself, and no bytes follow */
         continue;
       if (key >> 3 == field)
         g_ptr_array_add (found, g_bytes_new_from_bytes (bytes, (gsize) (at - begin), size));

@@ -19,9 +19,9 @@
 #include "../../lib/onnx/wire.h"
 
 #define DATA "/usr/share/libonnx-testdata/data"
-/* The groups of cases, and the smallest number of cases of each group that must pass in each way.
- * The ways are: unmodified, with fixed inputs, unmodified with a dynamic part, and with all nodes
- * in the dynamic part. The group `real` only has links to models. */
+/* The groups of cases. For each group, the smallest numbers of cases that must pass unmodified,
+ * with fixed inputs, unmodified with a dynamic part, and with all nodes in the dynamic part. The
+ * folder `real` is no group, since it only has links to models. */
 static const struct
 {
   const char *name;

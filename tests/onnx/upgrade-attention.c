@@ -12,7 +12,7 @@
 
 typedef struct
 {
-  const char *op, *operands, *attrs; /* in the format of model_of_node() */
+  const char *op, *operands, *attrs; /* as in the arguments of model_of_node() */
   const char *value;
   const char *results; /* results as text, such as "y p"; NULL: "y" */
 } Meaning;

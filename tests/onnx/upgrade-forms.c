@@ -11,7 +11,7 @@
 typedef struct
 {
   gint64 opset;
-  const char *op, *operands, *attrs; /* in the format of model_of_node() */
+  const char *op, *operands, *attrs; /* as in the arguments of model_of_node() */
   const char *value;
   const char *results; /* results as text, such as "z y"; NULL: "y" */
 } Form;

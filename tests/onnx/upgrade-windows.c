@@ -80,8 +80,8 @@ START_TEST (auto_pad_of_a_pool_becomes_pads)
 }
 END_TEST
 
-/* The weights of a quantized convolution are operand 3. The import computes them, so it knows the
- * kernel's shape, from which the pads follow. */
+/* The weights of a QLinearConv are operand 3, not operand 1 as in a Conv. Their shape is the shape
+ * of the kernel, from which the import computes the pads. */
 START_TEST (auto_pad_of_a_quantized_convolution_becomes_pads)
 {
   static const CleaveTensorType x = { CLEAVE_UINT8, { 4, { 1, 1, 8, 7 } } };

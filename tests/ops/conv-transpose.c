@@ -149,7 +149,7 @@ START_TEST (a_chunk_is_selected_by_pads_and_output_padding)
 }
 END_TEST
 
-/* For every cut, all pieces are accepted, and together they compute each product once. */
+/* For every cut, all pieces are legal, and no two pieces compute the same product. */
 START_TEST (pieces_have_the_macs_of_the_whole)
 {
   static const CleaveConvTransposeAttrs attrs[] = {
@@ -158,7 +158,8 @@ START_TEST (pieces_have_the_macs_of_the_whole)
     { .strides = INTS (3), .pads = INTS (2, 0), .output_padding = INTS (2) },
     { .strides = INTS (2), .dilations = INTS (3), .pads = INTS (3, 1) },
   };
-  /* Numbers of products of an element and a tap, counted one by one. */
+  /* number of products of an operand element and a tap for each entry of `attrs`, counted one by
+   * one */
   static const gint64 macs[] = { 336, 300, 312, 300 };
 
   for (guint i = 0; i < G_N_ELEMENTS (attrs); i++)

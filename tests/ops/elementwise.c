@@ -6,7 +6,7 @@
 #include "graphs.h"
 
 #define F32 CLEAVE_FLOAT32
-/* A shape as an initializer of a static table. */
+/* The initializer of a CleaveShape in a static table. */
 #define SHAPE(...)                                                                                 \
   {                                                                                                \
     CLEAVE_COUNT_ (gint64, __VA_ARGS__), { __VA_ARGS__ }                                           \

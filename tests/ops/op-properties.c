@@ -70,7 +70,7 @@ whole_init (Whole *whole, const CleaveNode *node, guint32 seed)
   whole->results = g_new0 (CleaveTensor *, call->n_results);
   for (guint i = 0; i < call->n_operands; i++)
     {
-      /* An operand that occurs twice is the same tensor. */
+      /* If the node reads a value twice, both operands are one tensor. */
       for (guint j = 0; j < i && whole->operands[i] == NULL; j++)
         if (node->operands[j].result == node->operands[i].result && whole->operands[j] != NULL)
           whole->operands[i] = cleave_tensor_ref (whole->operands[j]);

@@ -110,8 +110,8 @@ START_TEST (clipped_amounts_become_pads)
       g_autofree char *expected =
           g_str_has_prefix (words[0], "mode=") ? NULL : g_strdup (chunks[i].expected);
 
-      if (expected == NULL) /* `expected` begins with the mode, which cleave_assert_chunk() expects
-                               after the range */
+      if (expected == NULL) /* `expected` is "mode=...: RANGE ATTRIBUTES", but cleave_assert_chunk()
+                               expects "RANGE mode=... ATTRIBUTES" */
         {
           g_auto (GStrv) range = g_strsplit (words[1], " ", 2);
 

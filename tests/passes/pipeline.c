@@ -148,7 +148,8 @@ START_TEST (every_pass_has_a_name_a_summary_and_options)
 }
 END_TEST
 
-/* The events that a pipeline reported, and the event at which the observer ends it. */
+/* The events that a pipeline reported. `n`: number of events so far. `skip_from`: number of events
+ * after which passes are skipped. `end_at`: number of events after which the pipeline ends. */
 typedef struct
 {
   GString *events;

@@ -16,8 +16,9 @@ START_TEST (adjacent_lines_are_merged)
   g_autoptr (GArray) lines = g_array_new (FALSE, FALSE, sizeof (CleaveMemoryLines));
   const CleaveMemoryLines *all;
 
-  cleave_memory_lines_add (lines, base + 640, 1); /* cleave_memory_lines_unite (lines, 1) leaves
-                                                   * this entry, with the index 0, unchanged */
+  /* cleave_memory_lines_unite (lines, 1) must not change this entry: it begins at entry 1, and this
+   * is entry 0. */
+  cleave_memory_lines_add (lines, base + 640, 1);
   cleave_memory_lines_add (lines, base + 256, 64);
   cleave_memory_lines_add (lines, base + 63, 2);
   cleave_memory_lines_add (lines, NULL, 64);

@@ -49,9 +49,9 @@ START_TEST (a_packed_base_lives_until_it_is_released)
 
   cleave_weights_get (weights, a, "x", 8, pack, &n_calls);
   cleave_tensor_unref (a);
-  a = cleave_random_tensor (
-      &type, 2,
-      FALSE); /* at another address: the store still has the address of the freed tensor */
+  /* The new tensor cannot have the address of the old one, since the store still has a reference to
+   * the old one. */
+  a = cleave_random_tensor (&type, 2, FALSE);
   ck_assert_mem_eq (cleave_weights_get (weights, a, "x", 8, pack, &n_calls),
                     cleave_tensor_get_data (a), 8);
   ck_assert_uint_eq (n_calls, 2);
@@ -70,7 +70,7 @@ START_TEST (packed_bytes_outlive_a_released_base)
   gconstpointer packed = cleave_weights_get (weights, a, "x", 8, pack, &n_calls);
 
   cleave_weights_let_go (weights, a);
-  cleave_weights_let_go (weights, b); /* no packed weights belong to this base */
+  cleave_weights_let_go (weights, b); /* does nothing: no packed weights belong to `b` */
   cleave_tensor_unref (a);
   ck_assert_mem_eq (packed, cleave_tensor_get_data (b), 8);
   cleave_weights_free (weights);

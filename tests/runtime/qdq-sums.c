@@ -134,8 +134,8 @@ try_sums (Net *net, gint8 x, gint64 only)
                     n_bytes);
 }
 
-/* Distance of the seeds that run. With a sanitizer or in an emulator, every fifth seed runs: these
- * seeds still give all lengths and both numbers of columns. */
+/* Only every STEP-th seed runs. With a sanitizer or in an emulator, STEP is 5: these seeds still
+ * give all lengths and both numbers of columns. */
 #define STEP (CLEAVE_SANITIZED || CLEAVE_EMULATED ? 5 : 1)
 
 static void
@@ -164,7 +164,8 @@ START_TEST (sums_of_channels_may_rise)
   for (guint32 seed = 0; seed < 60; seed += STEP)
     {
       Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), FALSE, 0 };
-      gint64 side = 4 << seed % 3; /* a power of two, so each sum returns to its start */
+      gint64 side =
+          4 << seed % 3; /* a power of two, so a sum has as many weights of 127 as of -127 */
 
       make_sums (&net, wave,
                  &(Sums){ .length = side,

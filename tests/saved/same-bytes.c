@@ -182,8 +182,8 @@ START_TEST (loading_finds_factors_of_a_normalization)
 }
 END_TEST
 
-/* A model that was just written gives the same bytes, although its modification time may still
- * change. */
+/* A graph is saved twice, directly after its model file was written. Both saved programs must have
+ * the same bytes, although the modification time of the model is still recent at the first time. */
 START_TEST (a_model_just_written_is_saved_as_the_same_bytes)
 {
   g_autofree char *path = g_build_filename (folder, "m.onnx", NULL);

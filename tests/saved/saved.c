@@ -229,7 +229,8 @@ START_TEST (another_level_is_refused)
 
   ck_assert (g_file_get_contents (path, &bytes, &n, NULL));
   memcpy (&header, bytes, sizeof header);
-  /* the level of the processor is the text after the library version */
+  /* after the header, a saved program has the text of the library version, and then the text of the
+   * processor's level */
   at = memchr (bytes + sizeof header, '\0', (gsize) header.n_metadata);
   level = cleave_kernel_dup_level ();
   ck_assert_str_eq (at + 1, level);

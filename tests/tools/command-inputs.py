@@ -97,7 +97,7 @@ class Inputs(CommandTest):
         self.bad("has no entry 'b'", 'run', self.two, '--input', 'b=c.npz')
         self.bad('twice', 'run', self.two, '--input', 'ab.npz', '--input', 'a=a.npy')
 
-    # A file with a wrong or missing byte is an error, or gives the same numbers.
+    # If one byte of an archive is wrong or the end is missing, the command reports an error or reads the right numbers.
     def test_a_broken_archive(self):
         whole = npz({'x': self.npy}, zipfile.ZIP_DEFLATED)
         good = self.sums(self.chain, '--input', 'x.npy')

@@ -115,8 +115,7 @@ assert_pieces_estimated (const CleaveGraph *graph, gboolean in_tiles, double at_
       const CleaveFitCandidate *segment = cleave_fit_candidate (&found.candidates, i);
       double measured;
 
-      n += in_tiles ||
-           segment->n_columns == 1; /* there may be strips and no tiles among the candidates */
+      n += in_tiles || segment->n_columns == 1; /* a graph may have strips and no tiles */
       if (segment->in_bands || in_tiles != (segment->n_columns > 1))
         continue;
       measured = measure_bytes (graph, &found, segment);

@@ -79,16 +79,16 @@ assert_holds (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 budget
   ck_assert_msg (cleave_compare_outputs (whole, lapped) < 0, "seed %u", seed);
 }
 
-/* Finds a plan for a budget of `read` bytes, and checks it with assert_holds(). If no plan meets
+/* Finds a plan for a budget of `budget` bytes, and checks it with assert_holds(). If no plan meets
  * the budget, the message must name a smallest budget of at most `least` bytes. The function then
  * checks the plan for that smallest budget instead. */
 static inline void
-assert_reported (const CleaveGraph *graph, gint64 read, gint64 least, guint32 seed)
+assert_reported (const CleaveGraph *graph, gint64 budget, gint64 least, guint32 seed)
 {
   static const char *const says = "the smallest that a plan meets is ";
   g_autoptr (GError) error = NULL;
-  g_autoptr (CleaveFitPlan) plan = find_plan (graph, read, &error);
-  gint64 reported = read;
+  g_autoptr (CleaveFitPlan) plan = find_plan (graph, budget, &error);
+  gint64 reported = budget;
 
   if (plan == NULL)
     {

@@ -62,8 +62,8 @@ START_TEST (images_and_attention_come_down)
   g_autoptr (CleaveGraph) nhwc = make_residual (CLEAVE_LAYOUT_NHWC);
   g_autoptr (CleaveGraph) unet = run_unet (), attention = make_attention ();
 
-  /* the arena, as a fraction of the unsplit arena, still has to hold inputs, outputs and joined
-   * values */
+  /* get_part() is the arena as a fraction of the unsplit arena. The fraction cannot be near 0,
+   * since the arena still has the inputs, the outputs and joined values. */
   ck_assert_double_lt (get_part (nchw), 0.4);
   ck_assert_double_lt (get_part (nhwc), 0.4);
   ck_assert_double_lt (get_part (unet), 0.8);

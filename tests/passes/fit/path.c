@@ -69,8 +69,9 @@ make_problem (Problem *problem, GRand *rand)
         cleave_fit_candidate_get_least (&g_array_index (candidates, CleaveFitCandidate, i));
 }
 
-/* The state at the last step of a path. `last`: bytes of its last segment. `extra`: bytes by which
- * an overlay enlarges a buffer. `until`: the last step at which that buffer is enlarged. */
+/* The state at the last step of a path. `last`: bytes of the last segment of the path. `extra`:
+ * bytes by which an overlay enlarges a buffer. `until`: the last step at which that buffer has the
+ * extra bytes. */
 typedef struct
 {
   gint64 last, extra;

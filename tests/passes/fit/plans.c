@@ -43,7 +43,7 @@ START_TEST (segments_may_stay_whole)
   ck_assert_str_eq (cleave_fit_plan_get_segment (rest, 0)->nodes[0],
                     cleave_fit_plan_get_segment (plan, 0)->nodes[0]);
   assert_holds (graph, rest, cleave_fit_plan_get_totals (rest)->arena_after, 1);
-  /* `rest` keeps the segments that both plans have, although the other plan is freed */
+  /* `plan` is freed, but `rest` still has the segments that both plans share */
   cleave_fit_plan_unref (g_steal_pointer (&plan));
   ck_assert_ptr_nonnull (
       cleave_graph_find_node (graph, cleave_fit_plan_get_segment (rest, 0)->ends[0]));
@@ -384,7 +384,7 @@ START_TEST (fit_is_a_pass)
 }
 END_TEST
 
-/* Returns the checksum of the text of a residual chain after a pipeline. Returns NULL if the
+/* Runs a pipeline on a residual chain. Returns the checksum of the printed graph, or NULL if the
  * pipeline fails. */
 static char *
 sum_after (const char *passes)
@@ -401,8 +401,9 @@ sum_after (const char *passes)
   return g_compute_checksum_for_string (G_CHECKSUM_SHA256, text, -1);
 }
 
-/* Returns sum_after() for the pass `fit` with a budget and another option, `option`. The budget is
- * one byte less than the smallest arena of the residual chain. This arena includes the input. */
+/* Runs the pass `fit` on the residual chain and returns the result of sum_after(). The budget is
+ * one byte less than the smallest arena with the input, so no plan meets it unless `option` changes
+ * the arena. */
 static char *
 sum_below_least (const char *option)
 {

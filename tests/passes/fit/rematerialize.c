@@ -203,16 +203,20 @@ START_TEST (copies_can_be_applied)
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
   assert_print (other, of_other);
   g_clear_error (&error);
-  ck_assert (!cleave_fit_copies_apply (copies, made, &error)); /* `made` already has the copied
-                                                                * nodes */
+  /* `made` already has the copied nodes, so the list cannot be applied again. */
+  ck_assert (!cleave_fit_copies_apply (copies, made, &error));
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
   assert_print (made, of_made);
 }
 END_TEST
 
-/* Two levels of a feature pyramid. Wide values are computed from narrow values, and reduced to
- * narrow values. To save memory, r2 must be computed from b early, and l2 must be computed from r2
- * late. */
+/* A feature pyramid with two levels:
+ *
+ *   x → b (16 channels) ─┬─ r2 (2 channels) → l2 (32 channels) ──────────────── s → o2
+ *                        └─ c → d → r3 → l3 → … (half of the rows) ─ Resize ─ u ─┘
+ *
+ * To save memory, r2 must run early, so that b can be freed, and l2 must run late, right before its
+ * reader s. */
 #define PYRAMID                                                                                    \
   "graph pyramid\n%x = Input : float32 1x2x128x1\n%w = Constant seed=1 : float32 16x2x3x1\n"       \
   "%wd = Constant seed=2 : float32 16x16x3x1\n%wr = Constant seed=3 : float32 2x16x1x1\n"          \
@@ -270,8 +274,7 @@ START_TEST (moves_can_be_applied_and_undone)
   g_autofree char *of_made = cleave_graph_print (made);
   g_autoptr (GError) error = NULL;
 
-  /* b has 16 channels of 128 rows, and r2 has two channels. l2, which is computed from r2, has 32
-   * channels. */
+  /* r2 has 2 channels, b has 16 and l2 has 32. So r2 is the value that waits for its reader. */
   ck_assert_ptr_nonnull (strstr (moves, "early r2\n"));
   ck_assert_ptr_nonnull (strstr (moves, "late l2\n"));
   ck_assert_ptr_null (strstr (moves, "y\n"));

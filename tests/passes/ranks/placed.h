@@ -16,7 +16,8 @@
 #include <pthread.h>
 #include <string.h>
 
-/* A message. A message has no memory besides the memory of its source and of its destination. */
+/* A message. Its elements are only in the memory of the value at the sender and of the value at the
+ * receiver: there is no buffer between. */
 typedef struct
 {
   CleaveMessagePlace from, to;
@@ -30,7 +31,8 @@ typedef struct
  * receiver expects the message, as with large messages of MPI. */
 typedef struct
 {
-  pthread_mutex_t lock; /* not GLib's, which the thread sanitizer does not understand */
+  pthread_mutex_t lock; /* pthread's lock and condition, since the thread sanitizer does not
+                           understand GLib's */
   pthread_cond_t changed;
   Letter *letters;
   gboolean is_stuck;

@@ -90,7 +90,8 @@ work_of (guint n, guint depth, Limit limit, gint64 bytes)
   report = split (graph, depth, &constraint);
   totals = cleave_split_report_get_totals (report);
 
-  /* The last candidate may exceed the remaining budget. */
+  /* The search checks its budget between candidates, so the last candidate may exceed the budget.
+   */
   ck_assert_int_le (totals->search_work, 2 * totals->search_budget);
   return totals->search_work;
 }

@@ -154,7 +154,8 @@ nth_computing (const CleaveGraph *graph, guint n)
       return node;
 }
 
-/* Splits each node of the network, with each depth that gives another region. */
+/* Splits the network upward from each of its nodes: into two and into four chunks of rows, with
+ * carried and with exchanged halos. Nothing is computed twice. */
 START_TEST (residual_networks_compute_nothing_twice)
 {
   g_autoptr (CleaveGraph) net = residual_net ();

@@ -6,8 +6,8 @@
 
 #include "regions.h"
 
-/* A 1x1 convolution of stride 2 skips rows that another node reads: adjacent pieces include the
- * skipped rows. */
+/* A 1x1 convolution of stride 2 reads rows 0, 2, 4, … of c0, and an output needs all rows of c0. So
+ * each piece of c0 also computes its last row, which the convolution skips. */
 START_TEST (skipped_rows_belong_to_adjacent_pieces)
 {
   for (guint halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_CARRY_NARROW; halo++)
@@ -219,8 +219,9 @@ START_TEST (the_root_keeps_its_pieces)
 }
 END_TEST
 
-/* The Identity reads a Concat that is not split. One piece of the Identity is the value of the
- * Relu, and the split replaces the Relu by its pieces. */
+/* The graph has the nodes Relu, Concat (not split) and Identity. A column of the Concat is the
+ * whole result of the Relu, so the piece of the Identity for this column is the value of the Relu.
+ * But the split replaces the Relu by its pieces. */
 START_TEST (a_piece_may_be_the_value_of_a_node_that_is_replaced)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -137,9 +137,8 @@ START_TEST (sums_too_large_for_a_float_are_exact)
 }
 END_TEST
 
-/* Tries weights that multiply the largest x. The sum of two products is then the largest 16-bit
- * number, or larger than this number by one. The number of weights is odd, so the last product has
- * no second product. */
+/* Tries sums of two products at the limit of 16 bits: 2 x 64 x 255 = 32640 fits, 2 x 65 x 255 =
+ * 33150 does not. A sum has 63 products, an odd number, so the last product is in no pair. */
 static void
 try_sums_of_two_about_16_bits (const char *level)
 {

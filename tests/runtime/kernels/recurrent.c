@@ -55,8 +55,8 @@ set_operands (GRand *rand, gint64 n_gates, const CleaveRecurrentAttrs *a, Cleave
       instance->operands[i] = types[i];
 }
 
-/* Changes a layer to an input of another form: operand X contains the products of the inputs and W.
- * The changed layer has one direction and no sequence lengths. */
+/* Changes the operands of a layer to the form of a lowered sequence: X contains the products of the
+ * inputs and W, and W is absent. The layer has one direction and no sequence lengths. */
 static void
 take_sums (CleaveTrySite *instance)
 {

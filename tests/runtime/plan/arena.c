@@ -190,7 +190,8 @@ START_TEST (swept_gaps_are_merged)
 }
 END_TEST
 
-/* Makes random edges: few or many, nearly sorted or not, at few or at many different offsets. */
+/* Makes random edges, which are begins or ends of buffers in an arena. Edges are few or many,
+ * nearly sorted or not, and at few or many different offsets. */
 static void
 make_edges (CleaveArenaEdge *edges, guint n, GRand *random)
 {

@@ -160,7 +160,7 @@ START_TEST (threads_keep_to_the_budget)
         }
       ck_assert_double_eq (duration, 12.0 / n_at_once);
     }
-  task.budget = 1; /* a budget that is too small for any value */
+  task.budget = 1; /* the budget is smaller than any value */
   {
     g_autoptr (CleaveSchedule) schedule = cleave_schedule_new (&task, 3);
 
