@@ -38,7 +38,8 @@ typedef struct
 
 /**
  * CleaveRankRunFunc:
- * @program: index of the program that runs
+ * @program: index of the program that runs, in the array of programs of
+ * [func@CleaveMpi.rank_programs_stream]
  * @run: index of the run
  * @data: the `data` of the stream
  *

@@ -42,8 +42,8 @@ typedef struct
  * @name: a dimension that the model names, such as `batch`, or an input that holds one integer
  * @extent: the extent of the dimension, or the value of the input
  *
- * Gives a free dimension an extent, in all inputs that have it. If @name is the name of an input of
- * one integer and not of a dimension, gives the input this value.
+ * Gives a free dimension an extent in all inputs that have this dimension. If no dimension has the
+ * name @name, but an input of one integer has it, the input gets @extent as its value.
  */
 typedef struct
 {

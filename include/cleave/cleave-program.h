@@ -39,8 +39,8 @@ typedef struct
   gboolean share;
 } CleaveProgramOptions;
 
-/* The rules by which Cleave counts memory, as text for reports. cleave_program_get_stats() explains
- * it. */
+/* The rules by which Cleave counts memory, as text for reports. The documentation of
+ * cleave_program_get_stats() explains these rules. */
 #define CLEAVE_MEMORY_CONVENTION                                                                   \
   "live activations of the schedule, inputs and outputs of the graph included, weights apart, "    \
   "element-wise and depthwise in place, slices and assembled parts as views"

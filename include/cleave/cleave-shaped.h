@@ -39,7 +39,8 @@ typedef struct _CleaveShapedProgram CleaveShapedProgram;
  * CleaveShapedStats:
  * @n_programs: number of programs in memory
  * @n_compiled: number of programs that were compiled since the object was made
- * @n_shapes: number of different shapes that are remembered
+ * @n_shapes: number of different combinations of input shapes whose programs are in memory; several
+ * combinations may share one program
  * @n_padded: number of runs in which a program for larger shapes computed the outputs
  *
  * Counts of the programs and runs of a [struct@Cleave.ShapedProgram] or a

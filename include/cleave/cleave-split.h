@@ -22,9 +22,9 @@ G_BEGIN_DECLS
 
 /* There are five kinds of tiling: by number of chunks, by one chunk size, by a list of chunk sizes,
  * by weights, and by explicit ranges. `dims` lists dimensions of result 0, separated by commas. A
- * dimension is an index or a letter, such as "H,W" or "2,-1". A negative index counts from the end.
- * A letter is a letter in the layout of the op or of the op's operand. The chunks of the first
- * dimension listed are outermost in the order of chunks. */
+ * dimension is an index or a letter, as in "2,-1" or "H,W". A negative index counts from the end. A
+ * letter names a dimension by the layout of the op, such as NCHW, or of its operand. In the order
+ * of chunks, the first dimension in the list varies slowest. */
 
 /**
  * CleaveTiling:
@@ -68,7 +68,7 @@ CLEAVE_API GArray *cleave_tiling_get_ranges (const CleaveTiling *tiling,
                                              const char *letters,
                                              GError **error);
 
-/* The declarations below are for plans, which a predicate judges. */
+/* The declarations below are for plans. A caller's predicate accepts or refuses each plan. */
 
 /**
  * CleavePlan:
@@ -252,7 +252,7 @@ CLEAVE_API const char *cleave_limit_kind_get_name (CleaveLimitKind kind);
 /**
  * CleaveSplitReport:
  *
- * The result of a split: the nodes that were split, the nodes that stayed whole with the reasons,
+ * The result of a split: the nodes that were split, the nodes that were not split with the reasons,
  * the limits, and totals of the graph.
  */
 typedef struct _CleaveSplitReport CleaveSplitReport;
