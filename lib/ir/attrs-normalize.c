@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts the attributes that a caller or a file gives into normal form. By the op's attribute
- * table (CleaveAttr), fills in defaults, makes axes positive, and checks minima and enums. Error
+/* Converts the attributes that a caller or a file gives into normal form. Fills in defaults, makes
+ * axes positive, and checks minima and enums, as the op's attribute table (CleaveAttr) says. Error
  * messages name the legal values. */
 
 #include "op.h"

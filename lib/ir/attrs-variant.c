@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts attributes to GVariant values, which bindings of other languages can read, by the op's
- * attribute table (CleaveAttr). */
+/* Converts the attributes of a node to GVariant values, which bindings of other languages can read.
+ * The op's attribute table (CleaveAttr) gives the type of each attribute. */
 
 #include "graph-private.h"
 

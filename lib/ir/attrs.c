@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Functions for the attribute struct of any op, by the op's attribute table (CleaveAttr): defaults,
- * copies, equality, hash. The ONNX importer and exporter translate attributes. Apart from them,
- * only attrs*.c switch over the kinds of attributes. */
+ * copies, equality, hash. Only the files attrs*.c, and the ONNX importer and exporter, switch over
+ * the kinds of attributes. */
 
 #include "attrs.h"
 
@@ -125,9 +125,10 @@ cleave_attrs_free (const CleaveOp *op, gpointer attrs)
 
 /* The functions below compare and hash attribute structs. */
 
-/* Returns the bytes of a field's value, for kinds that can be compared as bytes. Sets `n` to the
- * number of bytes, or to G_MAXSIZE if the value is absent. Returns NULL for a type, ranges or a
- * tensor. Doubles are compared by their bits: 0 differs from -0, and a NaN equals itself. */
+/* Returns the bytes of a field's value, for kinds of attributes that can be compared as bytes. Sets
+ * `n` to the number of bytes, or to G_MAXSIZE if the value is absent. Returns NULL for a type,
+ * ranges or a tensor. Doubles are compared by their bits: 0 differs from -0, and a NaN equals
+ * itself. */
 static gconstpointer
 get_bytes (const CleaveAttr *attr, gconstpointer field, gsize *n)
 {

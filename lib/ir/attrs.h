@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Attribute structs, seen through an op's table of attributes (CleaveAttr). op.h declares most of
- * these functions, at its end. This header declares only the swap, for the reducer
- * (`passes/reduce/rebuild.c`). The reducer tests whether a failure remains after one attribute gets
- * its default value. */
+/* Attribute structs, seen through an op's table of attributes (CleaveAttr). op.h declares most
+ * functions for attribute structs, at its end. This header declares only the swap of one attribute.
+ * The reducer (`passes/reduce/rebuild.c`) swaps an attribute for its default value, and tests
+ * whether a failure remains. */
 
 #include "op.h"
 

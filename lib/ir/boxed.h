@@ -8,8 +8,9 @@
 
 #include <cleave/cleave-types.h>
 
-/* Defines cleave_<word>_get_gtype(). G_DEFINE_BOXED_TYPE would name the function
- * cleave_<word>_get_type(), which is a getter of some types, such as cleave_tensor_get_type(). */
+/* Defines cleave_<word>_get_gtype(). G_DEFINE_BOXED_TYPE would name this function
+ * cleave_<word>_get_type(). Some types have another function with this name:
+ * cleave_tensor_get_type() returns the element type and the shape of a tensor. */
 #define CLEAVE_DEFINE_BOXED(Type, word, copy, free)                                                \
   GType cleave_##word##_get_gtype (void)                                                           \
   {                                                                                                \

@@ -7,9 +7,10 @@
 
 #include <string.h>
 
-/* Makes an empty slice of an op with CLEAVE_OP_CROPS legal. In each dimension where the slice is
- * empty, the slice gets the nearest element of the operand. The slice also gets a negative clip
- * (CleaveSlice), which removes that element again. So the piece still reads only padding. */
+/* Makes a slice with elements from an empty slice, for an op with the flag CLEAVE_OP_CROPS. In each
+ * empty dimension, the slice gets the nearest element of the operand. A negative clip (CleaveSlice)
+ * crops this element again, so that the piece still computes only padding. Example: rows [-3, -1)
+ * become rows [0, 1) with clips 3 and -2. */
 static void
 read_nearest (CleaveSlice *slice, const CleaveShape *operand)
 {
@@ -27,8 +28,9 @@ read_nearest (CleaveSlice *slice, const CleaveShape *operand)
     }
 }
 
-/* Returns the slice of an operand that a chunk reads. Each result of a VIEW op reads a separate
- * part of operand 0. So the slice of operand 0 is the hull of the parts that all results read. */
+/* Returns the slice of an operand that a chunk reads. Each result of an op with the flag
+ * CLEAVE_OP_VIEW, such as Split, reads a separate part of operand 0. The slice then is the smallest
+ * range that contains the parts of all results. */
 static CleaveSlice
 map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
 {
@@ -50,9 +52,9 @@ map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
   return slice;
 }
 
-/* Finds how far a chunk that reads only padding must extend in dimension `map->from` of the result
- * to read an element of the operand. Returns the smallest sufficient end of the chunk if `grow`; if
- * not, the largest sufficient begin. `extent` is the extent of the operand's dimension, `n` the
+/* Finds how far a chunk that reads only padding must extend, so that it reads an element of the
+ * operand. If `grow`, returns the smallest end of such a chunk in dimension `map->from` of the
+ * result; if not, its largest begin. `extent` is the extent of the operand's dimension, `n` the
  * extent of the result's dimension. Uses binary search. */
 static gint64
 find_reach (
@@ -117,8 +119,8 @@ refuse_empty (const CleaveCall *call, guint operand, const CleaveRange *chunk, G
                         cleave_op_operand_name (call->op, operand));
 }
 
-/* Makes check 1: returns whether all slices have elements. Exception: a piece of a VARIADIC op
- * lacks the operands whose slices are empty. */
+/* Makes check 1: returns whether all slices have elements. Exception: if the op has the flag
+ * CLEAVE_OP_VARIADIC, the piece is made without the operands whose slices are empty. */
 static gboolean
 map_operands (CleaveChunk *chunk, const CleaveCall *call, GString *why)
 {

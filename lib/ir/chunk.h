@@ -10,8 +10,8 @@
 
 #include "op.h"
 
-/* Plans a node that computes `range` of result 0 alone. If no such node exists, returns FALSE and
- * appends the reason to `why`, unless `why` is NULL. After FALSE, the chunk needs no
+/* Plans a node that computes only the range `range` of result 0. If no such node exists, returns
+ * FALSE and appends the reason to `why`, unless `why` is NULL. After FALSE, the chunk needs no
  * cleave_chunk_clear(). */
 gboolean cleave_chunk_init (CleaveChunk *chunk,
                             const CleaveCall *call,

@@ -82,8 +82,8 @@ find_cuts (const CleaveRange *ranges, guint n_ranges, guint d, const CleaveRange
   return g_steal_pointer (&spans);
 }
 
-/* Returns whether the ranges are the cells of a grid, each cell once. Takes O(n log n); to subtract
- * the ranges one by one would be quadratic. */
+/* Returns whether the ranges are the cells of a grid, each cell once. Takes O(n log n) for n
+ * ranges; subtracting the ranges one by one would take O(n^2). */
 static gboolean
 is_grid (const CleaveRange *ranges, guint n_ranges, const CleaveRange *whole)
 {

@@ -5,7 +5,7 @@
  * CLEAVE_DEBUG=validate,print turns two switches on. cleave_program_new() reads
  * CLEAVE_DEBUG_REFERENCE. The writer of ONNX files (lib/onnx/save.c) reads CLEAVE_DEBUG_EXTERNAL. A
  * run of a dynamic part (lib/onnx/import/compute.c) reads CLEAVE_DEBUG_EXPENSIVE. The pass runner
- * (passes/pass.c) reads `validate` and `print` itself. */
+ * (passes/pass.c) reads the switches `validate` and `print`. */
 
 #include <glib.h>
 

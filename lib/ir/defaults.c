@@ -2,9 +2,9 @@
 
 /* Keeps the default values of inputs. An input that has a default value in the model's file is a
  * constant of the graph. So memory plans count the input as a weight. A written file has the
- * constant as an input again. If the default value is open, a caller of that file may replace the
- * value, so no pass may compute with it. Slicing is allowed: a slice shares the tensor, and the
- * written file has a Slice of the input. */
+ * constant as an input again. If the default value is open (CLEAVE_DEFAULT_OPEN), a caller of that
+ * file may replace the value, so no pass may compute with the value. A pass may slice the value:
+ * the slice shares the tensor, and the written file has a Slice of the input. */
 
 #include "defaults.h"
 

@@ -5,8 +5,8 @@
 
 #include "range.h"
 
-/* Returns a / b, rounded down; C's division rounds towards 0. A divisor of 1 has a fast path,
- * because the division takes half the time of mapping a range. */
+/* Returns a / b, rounded down; C's division rounds towards 0. A divisor of 1 has a fast path:
+ * without the fast path, mapping a range takes twice as long. */
 gint64
 cleave_floor_div (gint64 a, gint64 b)
 {
@@ -36,7 +36,8 @@ clip (const CleaveSpan *span, gint64 extent)
   return (CleaveSpan){ begin, CLAMP (span->end, begin, extent) };
 }
 
-/* Maps a chunk to the slice of an operand. Only the functions of this file apply maps. */
+/* Maps a chunk of the result to the slice of an operand. Only the functions of this file apply
+ * dimension maps. */
 CleaveSlice
 cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand)
 {

@@ -161,8 +161,9 @@ cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands
   return shares_all (call, operands) ? 0 : cleave_call_work (call);
 }
 
-/* Returns whether the node only slices operand 0. The results of such a node share the tensor of
- * operand 0. So the results stay valid if operand 0 is a default value that a caller replaces. */
+/* Returns whether the node only slices operand 0, such as Split. The results then share the tensor
+ * of operand 0. If operand 0 is a default value of an input, the exporter writes the results as
+ * slices of this input, so a caller may still replace the value. */
 static gboolean
 is_cut (const CleaveNode *node)
 {

@@ -64,8 +64,8 @@ struct _CleaveGraph
   GHashTable *output_names; /* set of the names of the outputs */
   GHashTable *nodes;        /* maps the name of a node to the node */
   GHashTable *values;       /* maps a name to the value, for values with a name of their own */
-  GHashTable *suffixes; /* maps a name that was taken to the last number that was appended to it to
-                         * make a name unique */
+  GHashTable *suffixes;     /* maps a name to the last number that was appended to it to make a
+                             * unique name: after `conv_1` and `conv_2`, `conv` maps to 2 */
   gboolean keeps_order; /* whether the nodes must run in the order of the list `first` … `last`;
                          * adding a node clears this flag */
   gboolean exclude_inputs; /* whether estimates of memory leave out the inputs */

@@ -92,8 +92,8 @@ sign_extended (guint64 bits, gsize size)
   return (gint64) (bits << shift) >> shift;
 }
 
-/* Prints the shortest decimal number that is parsed to the same bits. If there is no such short
- * number, prints the bits. */
+/* Prints a decimal number of 6, 9, 15 or 17 digits: the shortest one that is parsed to the same
+ * bits. Prints a NaN as its bits. */
 static void
 print_float (CleaveElement element, guint64 bits, GString *out)
 {

@@ -8,11 +8,11 @@
 #include <cleave/cleave-tensor.h>
 
 /* Prints the elements of a tensor, separated by commas: "1,2,3". If all elements have the same
- * bits, prints only one element. Prints a 16-bit float, a NaN, and any other element without a
- * short exact decimal number as its bits, such as 0x7fc00001. */
+ * bits, prints only one element. Prints 16-bit floats and NaNs as their bits, such as 0x7fc00001.
+ */
 void cleave_literal_print (CleaveTensor *tensor, GString *out);
-/* Parses the elements of a tensor. Returns NULL on error; the caller must add the position in the
- * file to the message. */
+/* Parses the elements of a tensor. Returns NULL and the error on failure; the caller must add the
+ * position in the file to the error message. */
 CleaveTensor *cleave_literal_parse (const CleaveTensorType *type, const char *text, GError **error);
 
 /* Print and parse a real attribute. A number with exactly nine digits is parsed as a float32, since

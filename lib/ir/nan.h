@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The bits of NaNs. The sum of two NaNs is one of the two NaNs. The processor and the compiler
- * choose the NaN, so the sign of the sum may differ from run to run. For this reason, Cleave
+/* The bits of NaNs. The sum of two NaNs is one of the two NaNs, and the processor and the compiler
+ * choose which one. So the sign of the sum may differ from run to run. For this reason, Cleave
  * promises that pieces equal the whole bit for bit, except for the bits of NaNs.
  * cleave_tensor_equal() and cleave_tensor_dup_canonical(), which checksums of outputs need, use
  * these functions. */

@@ -45,8 +45,9 @@ cleave_node_release (CleaveNode *node, CleaveSlab *slab)
     cleave_node_free (node, slab);
 }
 
-/* Updates n_variable of all nodes that depend on `node`, which has become fixed or is no longer
- * fixed. Each node changes at most once, so the walk also ends in a graph with a cycle. */
+/* Updates n_variable, the number of operands that are not fixed, of all nodes that depend on
+ * `node`, which has become fixed or is no longer fixed. Each node changes at most once, so the walk
+ * also ends in a graph with a cycle. */
 static void
 update_fixed_users (CleaveNode *node)
 {
@@ -135,8 +136,9 @@ graph_of (const CleaveOperand *operand)
  * @operand: an operand, or an output of the graph
  * @result: (transfer none): a value of the same graph and type
  *
- * Makes an operand read another value, in constant time. If only one of the two values depends on
- * constants alone, this takes time proportional to the number of nodes that depend on the operand.
+ * Makes an operand read another value, in constant time. If only one of the old and the new value
+ * depends on constants alone, the time is proportional to the number of nodes that depend on the
+ * node of @operand.
  *
  * Since: 0.1
  */
@@ -152,8 +154,8 @@ cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
 
   if (operand->result == result)
     return;
-  /* Read both flags before the operand is detached: without the operand, nodes that depend on this
-   * node may be fixed for a moment. */
+  /* Read whether the nodes are fixed before cleave_operand_detach(): while a node lacks its only
+   * operand that is not fixed, the node counts as fixed. */
   is_variable = !cleave_node_is_fixed (result->node);
   was_fixed = operand->node != NULL && cleave_node_is_fixed (operand->node);
   cleave_operand_detach (operand);

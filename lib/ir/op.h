@@ -47,9 +47,10 @@ typedef enum {
   CLEAVE_ATTR_NOT_ONNX = 1 << 1,   /* not in ONNX: neither imported nor exported */
   CLEAVE_ATTR_NO_DEFAULT = 1 << 2, /* INTS: an empty list does not stand for defaults. ENUM: ONNX
                                     * has no default, so the exporter always writes the attribute */
-  CLEAVE_ATTR_OPERAND_0 = 1 << 3,  /* ONNX has operand 0, a constant, in place of this attribute */
-  CLEAVE_ATTR_SCALAR = 1 << 4,     /* INT: the operand that ONNX has in place of this attribute is a
-                                    * scalar, not a list of one number */
+  CLEAVE_ATTR_OPERAND_0 = 1 << 3,  /* in ONNX, operand 0, a constant, takes the place of this
+                                    * attribute */
+  CLEAVE_ATTR_SCALAR = 1 << 4,     /* INT: in ONNX, an operand takes the place of this attribute;
+                                    * the operand is a scalar, not a list of one number */
   CLEAVE_ATTR_OPTIONAL = 1 << 5,   /* ELEMENT: CLEAVE_NONE is legal, and is the default */
   CLEAVE_ATTR_NOT_BELOW_0 = 1 << 6 /* INTS: ONNX allows no negative entries */
 } CleaveAttrFlags;
@@ -64,8 +65,8 @@ typedef struct
                    * ARRAY */
   gboolean has_minimum;
   const char *const *names; /* ENUM: the names of the values in ONNX; ends with NULL */
-  guint onnx_operand; /* index of the constant operand that ONNX has in place of this attribute; 0:
-                       * ONNX has this attribute */
+  guint onnx_operand; /* index of the constant operand that takes the place of this attribute in
+                       * ONNX; 0: ONNX has this attribute */
   CleaveAttrFlags flags;
 } CleaveAttr;
 
@@ -110,8 +111,8 @@ typedef struct
 } CleaveChunk;
 
 typedef enum {
-  CLEAVE_OP_VARIADIC = 1 << 0, /* the last operand repeats; a piece has only the operands whose
-                                * slices are not empty */
+  CLEAVE_OP_VARIADIC = 1 << 0, /* a node may have any number of operands, such as Concat; a piece
+                                * has only the operands whose slices are not empty */
   CLEAVE_OP_VIEW = 1 << 1,     /* each result is a part or permutation of operand 0, and can share
                                 * memory of operand 0 if cleave_call_is_view() returns TRUE */
   CLEAVE_OP_JOIN = 1 << 2, /* each operand is a part of the result; the maps give the range of the
@@ -133,9 +134,9 @@ typedef enum {
                                    * except for the bits of NaNs. Max and Min do not have this flag,
                                    * because they may return -0 or 0 */
   CLEAVE_OP_NOT_NEGATIVE = 1 << 10, /* no element of the result is below 0, except -0 and NaN */
-  CLEAVE_OP_IN_ORDER = 1 << 11,     /* other processes wait for the node, such as for a message: a
-                                     * graph with the node runs in the order in which it was built
-                                     */
+  CLEAVE_OP_IN_ORDER = 1 << 11,     /* another process waits for the node, for example for a
+                                     * message. The nodes of a graph with such a node run in the
+                                     * order in which they were built */
   CLEAVE_OP_BROADCAST = 1 << 12,    /* the op repeats operand 0. The result can be a view of operand
                                      * 0 with strides of 0, if cleave_call_is_broadcast() is TRUE
                                      * and all readers of the result have the flag BY_STRIDES */
@@ -199,8 +200,8 @@ typedef enum {
 #define CLEAVE_MAX_TAKEN 3
 #define CLEAVE_MAX_AHEAD 2
 
-/* Describes how to cut an op into chunks that depend on each other, such as an LSTM along time.
- * Each chunk continues from the state of the chunk before it.
+/* Describes how to cut an op into chunks that must run one after the other, such as an LSTM along
+ * time. Each chunk continues from the state of the chunk before it.
  *
  *   X [0, 5) -> LSTM -> Y [0, 5)
  *                |  Y_h, Y_c become initial_h, initial_c
@@ -252,17 +253,17 @@ struct _CleaveOp
                       const CleaveChunk *chunk,
                       gpointer attrs,
                       GString *why);
-  /* Fills `sequence`: how to cut the op into chunks that depend on each other. Returns FALSE if
-   * this call cannot be cut this way. NULL: no call can be cut. */
+  /* Fills `sequence`: how to cut the op into chunks that must run one after the other. Returns
+   * FALSE if this call cannot be cut this way. NULL: no call of the op can be cut this way. */
   gboolean (*sequence) (const CleaveCall *call, CleaveSequence *sequence);
   /* Returns the names of the dimensions of result 0, such as "NCHW". NULL: the dimensions have no
    * names. */
   const char *(*layout) (const CleaveCall *call);
   /* Returns the number of multiply-accumulates of the call. NULL: 0. */
   gint64 (*macs) (const CleaveCall *call);
-  /* Returns the number of steps of the reference kernel, not counting one step for each element of
-   * operands and results. NULL: the result of `macs` or, if there are no MACs, the number of
-   * elements that the maps give for the result. */
+  /* Returns the number of steps of the reference kernel, in addition to one step for each element
+   * of operands and results. NULL: the number of steps is the result of `macs` or, if that is 0,
+   * the number of operand elements that the maps give for all elements of the result, added up. */
   double (*work) (const CleaveCall *call);
   /* Prints a space and the attributes. NULL: the table of attributes defines the text. */
   void (*print) (gconstpointer attrs, GString *out);
@@ -365,8 +366,9 @@ double cleave_call_work (const CleaveCall *call);
 /* Returns 0. This is the `work` of ops that read each element of their operands only once, although
  * the maps of each result element cover many elements of the operands. */
 double cleave_work_once (const CleaveCall *call);
-/* Returns `kernel` if all operands are float32. Returns the family that converts operands to
- * float32 if some operands are 16-bit floats. Otherwise returns the family of the reference kernel.
+/* Returns the family of kernels for an op of floats. Returns `kernel` if all operands are float32.
+ * If some operands are 16-bit floats, returns the family that converts operands to float32.
+ * Otherwise returns the family of the reference kernel.
  */
 CleaveKernel cleave_kernel_of_floats (const CleaveCall *call, CleaveKernel kernel);
 const char *cleave_op_operand_name (const CleaveOp *op, guint operand);

@@ -88,10 +88,11 @@ find_last_alike (const CleaveCall *call, guint operand, guint rows, gint64 i)
 
 /* Computes `shift` (overlay.h), which must be at least the lead of each row of the result. The lead
  * is the end of the bytes written so far, minus the begin of the operand rows that the row reads.
- * The first windows begin at the border, further windows advance by the stride, and the last
- * windows may begin beyond the other border. So the lead is largest at one of three rows: the last
- * row whose window begins at the border, the next row, or the last row of the result. Only these
- * three rows are tested, since a value in a small file can have 10^11 rows. */
+ * The windows of the first rows begin at the first operand row. Each further window begins one
+ * stride later, and the last windows may begin behind the last operand row. So the lead is largest
+ * at one of three rows: the last row whose window begins at the first operand row, the row after
+ * this row, or the last row. Only these three rows are tested: a value in a small file can have
+ * 10^11 rows. */
 gboolean
 cleave_call_overlay (const CleaveCall *call, guint operand, guint *rows, gint64 *shift)
 {

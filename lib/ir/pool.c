@@ -9,8 +9,8 @@
 #endif
 #include <string.h>
 
-/* Size of a block, in bytes: small enough for small uses, large enough to make calls of malloc()
- * rare. With a million nodes, blocks of 4 KiB and of 1 MiB take the same time. */
+/* Size of a block, in bytes: small, since many pools hold little, but large enough to make calls of
+ * malloc() rare. With a million nodes, blocks of 4 KiB and of 1 MiB take the same time. */
 #define BLOCK_BYTES (64 << 10)
 
 struct _CleavePool

@@ -40,8 +40,9 @@ print_attrs (const CleaveNode *node, const CleavePrintMore *more, GString *out)
     cleave_attrs_print (node->op, node->attrs, out);
 }
 
-/* Prints "  # node". If `more` is not NULL and values have names of their own, also prints them: "
- * # node -> value, , value". An empty entry stands for a value without a name of its own. */
+/* Prints the end of a node's line: "# " and the name of the node. If `more` is not NULL, also
+ * prints the names of results that have a name of their own: "# node -> a, , c" if result 1 has
+ * none. */
 static void
 print_names (const CleaveNode *node, const CleavePrintMore *more, GString *out)
 {

@@ -85,23 +85,25 @@ cleave_tensor_type_is_legal (const CleaveTensorType *type)
          cleave_shape_is_legal (&type->shape);
 }
 
-/* The functions below make the maps of common ops. */
+/* The functions below return maps for common ops. A map is for one dimension of an operand, and
+ * reads the span of dimension `from` of the result. */
 
-/* Returns a map to the span of dimension `from` of the result. */
+/* Returns a map from a span of the result to the equal span of the operand. */
 static inline CleaveDimMap
 cleave_dim_map_same (guint from)
 {
   return (CleaveDimMap){ .from = from, .block = 1, .stride = 1, .window = 1, .times = 1 };
 }
 
-/* Returns a map to the whole dimension, of `extent` elements. */
+/* Returns a map from each span of the result to the whole dimension of the operand, which has
+ * `extent` elements. */
 static inline CleaveDimMap
 cleave_dim_map_whole (gint64 extent)
 {
   return (CleaveDimMap){ .block = 1, .window = extent, .times = 1 };
 }
 
-/* Returns a map to the span of dimension `from` of the result, moved by `offset`. */
+/* Returns a map from the span [b, e) of the result to [b + offset, e + offset) of the operand. */
 static inline CleaveDimMap
 cleave_dim_map_offset (guint from, gint64 offset)
 {
@@ -110,7 +112,8 @@ cleave_dim_map_offset (guint from, gint64 offset)
   };
 }
 
-/* Returns a map to sliding windows, as a convolution or pooling needs. */
+/* Returns a map from a span of the result to the elements that the sliding windows of a convolution
+ * or pooling read for it. */
 static inline CleaveDimMap
 cleave_dim_map_window (guint from, gint64 stride, gint64 pad, gint64 window)
 {
@@ -119,8 +122,9 @@ cleave_dim_map_window (guint from, gint64 stride, gint64 pad, gint64 window)
   };
 }
 
-/* Returns a map for groups. Group i of the result has `block` consecutive elements. These elements
- * need group i of the operand, which has `window` elements. */
+/* Returns a map from groups to groups: the elements of group i of the result need all elements of
+ * group i of the operand. A group has `block` consecutive elements in the result, and `window` in
+ * the operand. */
 static inline CleaveDimMap
 cleave_dim_map_groups (guint from, gint64 block, gint64 window)
 {
@@ -132,7 +136,8 @@ cleave_dim_map_groups (guint from, gint64 block, gint64 window)
 gint64 cleave_floor_div (gint64 a, gint64 b);
 /* Applies a map to `spans`, the spans of a chunk of the result, without clipping. */
 CleaveSpan cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *spans);
-/* Applies the maps of all dimensions of an operand to a chunk of the result, and clips the result.
+/* Applies the maps of all dimensions of an operand to a chunk of the result, and clips the mapped
+ * range to the operand.
  */
 CleaveSlice
 cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand);

@@ -14,7 +14,7 @@ typedef struct
   char *to;
   const char *from;
   gint64 to_step, from_step; /* distances of adjacent rows, in bytes */
-  gint64 n_bytes, n_rows;    /* `n_rows` 0: no bytes are copied */
+  gint64 n_bytes, n_rows;    /* if `n_rows` is 0, nothing is copied */
 } CleaveRowCopy;
 
 /* Describes the copy between two views as a copy of rows. Returns FALSE if the views do not consist

@@ -3,8 +3,8 @@
 
 /* The state of the search for parallel subgraphs, which subgraphs.c and subgraph-handovers.c share.
  * The *work* is the set of nodes that depend on an input and on which an output depends, except for
- * inputs, constants, views and joins. A node is *alone* if all other work comes before it or after
- * it. subgraphs.h has the exact definitions. */
+ * inputs, constants, views and joins. A node is *alone* if no other node of the work can run at the
+ * same time: each one must run before it or after it. subgraphs.h has the exact definitions. */
 
 #include "graph-private.h"
 
@@ -18,12 +18,12 @@ typedef struct
   gboolean *in_use; /* indexed by node id: whether the node depends on an input, and an output
                      * depends on the node */
   gint *position;   /* indexed by node id: the position of the node; -1 if it is not in `work` */
-  gint *next; /* indexed by node id: smallest position of the work that reads the node, directly or
-               * through views and joins; G_MAXINT: no work reads it */
-  gint *prev; /* indexed by node id: largest position of the work that the node reads, directly or
-               * through views and joins; -1: it reads no work */
-  gboolean *alone; /* indexed by position: whether the node at this position is alone */
-  gboolean *out;   /* indexed by node id: whether the node is removed before components are found */
+  gint *next;       /* indexed by node id: smallest position of the nodes of the work that read the
+                     * node, directly or through views and joins; G_MAXINT: there are none */
+  gint *prev;       /* indexed by node id: largest position of the nodes of the work that the node
+                     * reads, directly or through views and joins; -1: there are none */
+  gboolean *alone;  /* indexed by position: whether the node at this position is alone */
+  gboolean *out; /* indexed by node id: whether the node is removed before components are found */
   guint *component;
   guint n_components;
   guint *parent; /* indexed by component: its parent in a union-find forest; components of one tree
@@ -45,6 +45,6 @@ cleave_subgraph_find_root (CleaveSubgraphAnalysis *a, guint component)
   return component;
 }
 
-/* Unites two components if a join hands rows of one component to the other. Two components that
- * hand rows to each other stay two components. */
+/* Unites two components if one hands rows to the other through a join. If each of the two hands
+ * rows to the other, they stay two components. */
 void cleave_subgraph_unite_handovers (CleaveSubgraphAnalysis *a);

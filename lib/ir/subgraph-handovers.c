@@ -33,10 +33,10 @@ skip_views (const CleaveNode *node)
   return node;
 }
 
-/* Returns the piece to which a join adds rows: the operand that no earlier work reads. The other
- * operands are rows of neighboring pieces. If earlier work reads all operands, returns the last
- * operand in the order of work, and sets `is_new` to FALSE. Returns NULL if there are several
- * operands that no earlier work reads, as in the join of a whole value. */
+/* Returns the piece to which a join adds rows: the only operand that no node of the work reads
+ * before it reads the join. The other operands are rows of neighboring pieces. If all operands are
+ * read earlier, sets `is_new` to FALSE, and returns the operand that is last in the order of the
+ * work. Returns NULL if several operands are not read earlier, as in the join of a whole value. */
 static const CleaveNode *
 find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
 {
@@ -75,8 +75,9 @@ find_joined (const Analysis *a, const CleaveNode *join)
 }
 
 /* Unites the components that a removed join connects: the component of the piece to which the join
- * adds rows, and the component that reads the join. A join of this kind reads whole pieces instead
- * of views if the next strip needs all rows of a strip. */
+ * adds rows, and the component that reads the join. The join was removed because several of its
+ * operands are not views: if a strip needs all rows of the strip before it, the join reads that
+ * whole piece. */
 static void
 unite_joined (Analysis *a)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds parallel subgraphs. The *work* is the set of nodes that compute: neither inputs and
- * constants, nor views and joins. A node of the work is *alone* if all other work comes before it
- * or after it. subgraphs.h has the exact definitions, and the functions of this file are in the
- * order of the definitions. */
+ * constants, nor views and joins. A node of the work is *alone* if no other node of the work can
+ * run at the same time: each one must run before it or after it. subgraphs.h has the exact
+ * definitions, and the functions of this file are in the order of the definitions. */
 
 #include "subgraphs.h"
 
@@ -87,7 +87,7 @@ find_work (Analysis *a)
 }
 
 /* Returns the smallest position of the nodes of the work that read a node, directly or through
- * views and joins; G_MAXINT if no work reads the node. */
+ * views and joins; G_MAXINT if there are none. */
 static gint
 find_next (const Analysis *a, const CleaveNode *node)
 {
@@ -105,7 +105,7 @@ find_next (const Analysis *a, const CleaveNode *node)
 }
 
 /* Returns the largest position of the nodes of the work that a node reads, directly or through
- * views and joins; NONE if the node reads no work. */
+ * views and joins; NONE if there are none. */
 static gint
 find_prev (const Analysis *a, const CleaveNode *node)
 {
@@ -139,9 +139,10 @@ find_neighbors (Analysis *a)
     }
 }
 
-/* Sets `alone` of each position that no edge of the work passes. If k is such a position, all
- * successors of work before k are at k or before k, so all paths lead to k. All predecessors of
- * work after k are at k or after k, so all paths come from k. */
+/* Sets alone[k] to whether no edge of the work passes position k, from a position before k to a
+ * position after k. Then all paths from earlier nodes lead to the node at k, and all paths to later
+ * nodes come from it. A node that no work reads counts as having an edge to the end. A node that
+ * reads no work counts as having an edge from the begin. */
 static void
 find_alone (Analysis *a)
 {
@@ -219,7 +220,7 @@ find_components (Analysis *a)
 /* The functions below find components that can run at the same time. */
 
 /* Returns an array indexed by component: whether another component is in the same layer. A layer is
- * the work between two nodes that are alone. */
+ * the set of nodes of the work between two nodes that are alone. */
 static gboolean *
 find_parallel (Analysis *a)
 {
@@ -258,8 +259,8 @@ number_components (Analysis *a, gboolean all, guint *number)
   return n;
 }
 
-/* Returns the subgraph that contains all users of a node, or G_MAXUINT if no single subgraph
- * contains all users. */
+/* Returns the subgraph that contains all nodes that read a node, or G_MAXUINT if no single subgraph
+ * contains all of these readers. */
 static guint
 find_common_user (const CleaveNode *node, const guint *subgraph)
 {
@@ -277,8 +278,7 @@ find_common_user (const CleaveNode *node, const guint *subgraph)
   return common;
 }
 
-/* Assigns the views and joins that were removed: each to the subgraph that contains all its
- * users. */
+/* Assigns each view or join that was removed to the subgraph that contains all its readers. */
 static void
 place_views (const Analysis *a, guint *subgraph)
 {

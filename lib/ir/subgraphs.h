@@ -10,17 +10,17 @@
 /* clang-format off */
 /* Definition:
  *
- *          x          Work is each node that depends on an input and that an output depends on, except
- *        /   \        for inputs, constants, views and joins.  A node of the work is *alone* if all
- *    Slice   Slice    other work comes before or after it.
+ *          x          The work: each node that depends on an input and that an output depends on, except
+ *        /   \        for inputs, constants, views and joins.  A node of the work is *alone* if each
+ *    Slice   Slice    other node of the work must run before it or after it.
  *      |       |
  *    Conv    Conv     Remove from the graph the nodes that are alone, inputs, constants, joins, and
- *      |       |      views of removed nodes.  The rest falls into connected components.  Components
+ *      |       |      views of removed nodes.  The other nodes form connected components.  Components
  *    Relu    Relu     between the same two alone nodes can run at the same time.  If there are at least
  *        \   /        two, each is a parallel subgraph.
  *      Assemble
  *          |          In the drawing, Gemm is alone, and there are two subgraphs { Slice, Conv, Relu }.
- *        Gemm         A chain has none.
+ *        Gemm         A graph that is a chain has no parallel subgraph.
  *
  * Some joins are not removed. If a join adds rows of neighboring pieces to one piece, the join
  * belongs to that piece. The piece is the only operand of the join that is not a view, or the only

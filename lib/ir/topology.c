@@ -158,8 +158,8 @@ release_users (const CleaveNode *node, guint *missing, GArray *ready)
 /* The functions below make error messages for cycles. */
 
 /* Returns a producer of `node` that the topological order could not include: the producer is in a
- * cycle, or depends on a cycle. `missing`, indexed by node id: number of operands whose producers
- * the order lacks. */
+ * cycle, or depends on a cycle. `missing` has, indexed by node id, the number of operands whose
+ * producers are not in the order. */
 static CleaveNode *
 step_back (const CleaveNode *node, const guint *missing)
 {

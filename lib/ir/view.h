@@ -29,9 +29,9 @@ gboolean cleave_view_is_dense (const CleaveView *view);
 /* Copies between views of the same type, which must not overlap. */
 void cleave_view_copy (const CleaveView *to, const CleaveView *from);
 /* cleave_view_stream() copies with non-temporal stores, which bypass the cache: the processor then
- * need not read the cache lines that it overwrites. cleave_view_copy() does the same for values of
- * at least CLEAVE_STREAM_BYTES. A value of this size would leave the cache before it is read
- * again. */
+ * need not read the cache lines that it overwrites. cleave_view_copy() also copies with these
+ * stores if a value has at least CLEAVE_STREAM_BYTES, since the cache would lose such a value
+ * before it is read again. */
 #define CLEAVE_STREAM_BYTES (4 << 20)
 void cleave_view_stream (const CleaveView *to, const CleaveView *from);
 /* Copies n parts of one value with non-temporal stores. If all parts consist of rows, copies row 0
