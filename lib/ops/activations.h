@@ -4,7 +4,7 @@
 /* The activation functions of recurrent layers, for float and double, the types in which gates are
  * computed. The reference kernels (recurrent-steps.c) and the fast kernels
  * (lib/runtime/kernels/gemm/recurrent-gates.c) both call these functions, so they compute the same
- * bits. NaN gives NaN. */
+ * bits. For NaN, each function returns NaN. */
 
 #include "elementwise-math.h"
 

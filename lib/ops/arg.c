@@ -34,7 +34,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_axes_maps (&call->operands[0].shape, 1u << a->axis, a->keepdims, map);
 }
 
-/* n elements of x along the axis, from element `offset` of x on, with steps of `step` elements. */
+/* The elements of x along the axis for one element of the result: `n` elements from element
+ * `offset` on, `step` elements apart. */
 typedef struct
 {
   const CleaveView *x;
@@ -45,9 +46,9 @@ typedef struct
 
 typedef gint64 (*Find) (const Row *row);
 
-/* Defines a function that returns the index of the largest or smallest element of a Row:
- * `is_better` is the operator > or <. In `nan_wins`, only NaN differs from itself, so (a == a) < (b
- * == b) is TRUE if a is NaN and b is a number. */
+/* Defines a function that returns the index of the largest or smallest element of a Row.
+ * `is_better` is the operator > or <. `nan_wins` is TRUE if x[i] is NaN and `best` is a number:
+ * only NaN differs from itself. */
 #define FIND(name, T, is_better)                                                                   \
   static gint64 name (const Row *row)                                                              \
   {                                                                                                \

@@ -21,12 +21,12 @@ CleaveView
 cleave_axes_expand (const CleaveView *y, const CleaveShape *x, guint axes, gboolean keepdims);
 
 /* A sum in 8 lanes (partial sums): element i is added to lane i mod 8, and CLEAVE_LANES_JOIN adds
- * up the lanes in a fixed order. So the compiler can work on 8 elements at once, and the result
- * depends only on the elements and their number, not on the kernel.
+ * up the lanes in a fixed order. So the compiler can add 8 elements at once, and all kernels
+ * compute the same bits.
  *
  * CLEAVE_LANES_FOLD (name, T, join) defines the function name (lane, x, at, n). The function adds
- * x[0] to x[n - 1] to the lanes, where x[0] is element `at` of the sum. `join` is the function that
- * adds two numbers of type T, or joins them in another way, such as the maximum. */
+ * x[0] to x[n - 1] to the lanes, where x[0] is element `at` of the sum. `join` is a function that
+ * adds two numbers of type T, or combines them in another way, for example to their maximum. */
 #define CLEAVE_N_LANES 8
 
 #define CLEAVE_LANES_FOLD(name, T, join)                                                           \

@@ -2,13 +2,15 @@
 
 /* Col2Im, in 1 to 6 spatial dimensions: adds overlapping blocks to an image.
  *
- * Element k of block l is added to element l * stride + k * dilation - pad of the image. Order of
- * the sum of one element of the result: +0, then the elements k of blocks that cover the element,
- * in row-major order of k. Each sum is rounded to the element type. Integers wrap around.
+ * In one dimension, element k of block l is added to element l * stride + k * dilation - pad of the
+ * image. Order of the sum of one element of the image: +0, then the block elements that lie on it,
+ * in row-major order of their index k. Each sum is rounded to the element type. Integers wrap
+ * around.
  *
- * The operand has all blocks in one dimension, in row-major order. So a piece reads fewer blocks
- * only along the first spatial dimension that has several blocks. Along the other dimensions it
- * reads all blocks, and its pads crop the parts of the image that it does not compute. */
+ * The operand lists all blocks in one dimension, in row-major order of their positions. So a piece,
+ * which reads consecutive blocks, reads fewer blocks only along the first spatial dimension that
+ * has several blocks. Along the other dimensions the piece reads all blocks, and its pads crop the
+ * rest of the image. */
 
 #include "move.h"
 #include "scatter.h"
@@ -37,9 +39,9 @@ count_windows (const CleaveWindow *w)
   return (w->extent + w->pad_begin + w->pad_end - cleave_window_reach (w)) / w->stride + 1;
 }
 
-/* Returns the first spatial dimension along which there are several blocks. Returns the number of
- * spatial dimensions if there is no such dimension. Sets `step` to the distance of two neighboring
- * blocks of that dimension in the list of all blocks. */
+/* Returns the first spatial dimension along which there are several blocks, or the number of
+ * spatial dimensions if there is none. Sets `step` to the distance, in the list of all blocks, of
+ * two blocks that are neighbors along this dimension. */
 static guint
 find_outermost (const CleaveWindow *windows, guint n, gint64 *step)
 {
@@ -186,8 +188,8 @@ typedef struct
   gint64 from, to; /* offsets of the channel in X (`from`) and in the result (`to`), in elements */
 } Walk;
 
-/* Adds element `tap` of each block to the image, unless its position is outside of the image. Adds
- * the blocks line by line along the last dimension. */
+/* Adds the element with the index `tap` of each block to the image, unless the element lies outside
+ * of the image. Adds the blocks line by line along the last dimension. */
 static void
 add_tap (const Walk *walk, const gint64 *tap)
 {

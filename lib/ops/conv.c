@@ -47,10 +47,11 @@ static gboolean
 has_few_channels (const CleaveCall *call)
 {
   const CleaveConvAttrs *a = call->attrs;
-  /* With one result channel for each channel of X, fewer than `many` channels are few. With several
-   * result channels for each channel of X, fewer than `many_for_each` of them are few.
+  /* Channels are few if each channel of X has one result channel, and there are fewer than `many`.
+   * They are also few if each channel of X has several result channels, but fewer than
+   * `many_for_each`.
    *
-   * Time of vectors of 16 pixels, relative to vectors of channels (3x3 kernel):
+   * Time with vectors of 16 pixels, divided by the time with vectors of channels (3x3 kernel):
    *
    * - 2 channels of 56x56 pixels: 0.8; 3 channels: 1.2;
    * - 16 channels of X with 28x28 pixels, 12 result channels for each channel of X: 0.08. */

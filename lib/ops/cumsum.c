@@ -40,8 +40,8 @@ typedef struct
   gboolean exclusive;
 } Rows;
 
-/* The kernel adds this many rows at the same time, since each addition in a row waits for the
- * addition before it. */
+/* The kernel adds this many rows at the same time: within a row, each addition waits for the result
+ * of the addition before it. */
 #define N_ROWS 4
 
 /* Defines two functions for type T. The first function adds a few rows, one after the other. The

@@ -8,8 +8,9 @@
  * the bias, or +0; then the taps in row-major order. For each tap, the channels of the group follow
  * in order, with one fused multiply-add each (products.h).
  *
- * An offset can point anywhere, so each piece reads all spatial dimensions of X. Its pads give the
- * position of its chunk; a pad is negative if the chunk begins inside the result. */
+ * An offset can point anywhere, so each piece reads all spatial dimensions of X. The pads of a
+ * piece give the position of its chunk in the whole result. A begin pad is the node's begin pad
+ * minus the chunk's begin times the stride, so the pad may be negative. */
 
 #include "conv-parts.h"
 #include "deform-taps.h"
@@ -214,8 +215,9 @@ macs (const CleaveCall *call)
                                cleave_saturated_mul (w->dim[1], count_taps (w)));
 }
 
-/* Writes the interpolated values of tap number `k` to `values`, for n channels of X from channel
- * `c` on. `tap` is the index of the tap in the window. */
+/* Writes the interpolated values of one tap to `values`, for n channels of X from channel `c` on.
+ * `k` is the number of the tap in row-major order, and `tap` holds its index in each spatial
+ * dimension of the window. */
 static void
 sample (const CleaveDeformWalk *walk,
         gint64 k,

@@ -59,8 +59,8 @@ cleave_deform_load_at (const CleaveDeformWalk *walk, guint operand, gint64 c)
                                  cleave_index_offset (walk->n, walk->at + 2, view->stride + 2));
 }
 
-/* Extends `around` by spatial dimension `i`: replaces each element by two, the element below
- * `position` and the element above it. Drops elements outside of X. */
+/* Extends `around` by spatial dimension `i`, along which the tap is at `position`: replaces each
+ * element by two, the nearest elements below and above `position`. Drops elements outside of X. */
 static inline void
 cleave_deform_add_dimension (const CleaveDeformWalk *walk,
                              guint i,
@@ -92,8 +92,8 @@ cleave_deform_add_dimension (const CleaveDeformWalk *walk,
   memcpy (around->weight, more.weight, more.n * sizeof *more.weight);
 }
 
-/* Finds the elements around tap number `k`, which has the index `tap` in the window, for the offset
- * group `group`. */
+/* Finds the elements around a tap for the offset group `group`. `k` is the number of the tap in
+ * row-major order, and `tap` holds its index in each spatial dimension of the window. */
 static inline void
 cleave_deform_find_around (const CleaveDeformWalk *walk,
                            gint64 k,

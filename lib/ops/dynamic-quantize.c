@@ -9,8 +9,8 @@
  *   scale      = (largest - smallest) / 255, or 1 if that is 0
  *   zero point = 0 - smallest / scale, rounded to nearest, ties to even, clamped to [0, 255]
  *
- * Values are quantized as in QuantizeLinear. Everything is float32. Each element of y depends on
- * all of x, so the op cannot be split. */
+ * Values are quantized as in QuantizeLinear. All operations are float32. Each element of y depends
+ * on all of x, so the op cannot be split. */
 
 #include "lines.h"
 #include "quantized.h"

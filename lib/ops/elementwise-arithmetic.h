@@ -257,8 +257,8 @@ cleave_u64_most (double least, double most)
 }
 
 /* Functions for types that are computed in a wider type; the result is then truncated to the narrow
- * type. The wide bounds of a Clip may exclude all narrow values, or be in the wrong order. The
- * result is then one value for all elements (is_one), truncated. */
+ * type. If `is_one`, all elements of a Clip are the same value: the bounds exclude all values of
+ * the narrow type, or the lower bound is not below the upper bound. */
 /* clang-format off */
 #define NARROW(T, t, wide, Wide, lowest, highest)                                                  \
   CLEAVE_CALL T cleave_##t##_bound (double a)                                                      \

@@ -129,8 +129,8 @@ static inline float
 cleave_f32_round (float a)
 {
   float x = cleave_f32_abs (a);
-  float y = (x + 8388608.0f) - 8388608.0f; /* from 2^23 on, all floats are integers: the addition
-                                            * rounds */
+  float y = (x + 8388608.0f) - 8388608.0f; /* floats of 2^23 or more are integers, so adding 2^23
+                                            * rounds x to an integer */
 
   return cleave_f32_copysign (cleave_f32_select (x < 8388608.0f, y, x), a);
 }

@@ -32,8 +32,8 @@ __extension__ typedef struct
 {
 } CleaveNoAttrs;
 
-/* Call the function named `word` for the type T of the code around the macro. CLEAVE_F selects
- * among the functions of floats, CLEAVE_N among the functions of all types. */
+/* Call the function named `word` for the type T, which the code that uses the macro defines.
+ * CLEAVE_F selects among the functions for floats, CLEAVE_N among the functions for all types. */
 #define CLEAVE_F(word, ...)                                                                        \
   _Generic((T) 0, float : cleave_f32_##word, double : cleave_f64_##word) (__VA_ARGS__)
 #define CLEAVE_N(word, ...)                                                                        \

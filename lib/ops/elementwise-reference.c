@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Runs the loops of element-wise reference kernels over all lines of a result. Elements are
- * converted to the wide type of the loop, and rounded once at the end. */
+ * converted to one of four wide types (CleaveWide: float, double, gint64, guint64), computed in
+ * this type, and rounded once at the end. */
 
 #include "elementwise-reference.h"
 #include "elementwise-math.h"
 
-/* Returns the wide type in which a call is computed: the wide type of its operands, or double if
- * the operands have different wide types. */
+/* Returns the wide type (CleaveWide) in which a call is computed: the wide type to which its
+ * operands are converted, or double if the operands have different wide types. */
 static CleaveWide
 wide_of (const CleaveCall *call)
 {
@@ -98,8 +99,8 @@ cleave_elementwise_compute_fold (const CleaveCall *call,
                                  const CleaveView *y,
                                  const CleaveElementwiseLoop *loops)
 {
-  CleaveShape starts = y->type.shape; /* the shape of y with extent 1 in the last dimension: one
-                                       * index for each line */
+  CleaveShape starts = y->type.shape; /* the shape of y with extent 1 in the last dimension, so
+                                       * that it has one index for each line of y */
   guint rank = starts.rank;
   gint64 length = rank == 0 ? 1 : starts.dim[rank - 1];
   gint64 index[CLEAVE_MAX_RANK] = { 0 };

@@ -7,19 +7,20 @@
 #include "../ir/op.h"
 #include "lines.h"
 
-/* Computes n elements of the result. Each op has one function of this type for each wide type
- * (CleaveWide) in which the op is computed. */
+/* Computes n elements of the result in one wide type (CleaveWide): float, double, gint64 or
+ * guint64. Each op has such a function for each wide type in which it is computed. */
 typedef void (*CleaveElementwiseLoop) (
     gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gconstpointer attrs);
 
 /* Computes an op with one or two operands line by line: up to CLEAVE_LINE elements along one
- * dimension at a time. `loops` has one loop for each wide type. */
+ * dimension at a time. `loops` has one function for each wide type (CleaveWide). */
 void cleave_elementwise_compute_lines (const CleaveCall *call,
                                        const CleaveView *operands,
                                        const CleaveView *y,
                                        const CleaveElementwiseLoop *loops);
 /* Computes an op with one operand or more, line by line: combines the elements of operand 0 with
- * the elements of each other operand in order. The attributes of the loop are a CleaveFold. */
+ * the elements of each other operand in order. The functions get a CleaveFold as their attributes.
+ */
 void cleave_elementwise_compute_fold (const CleaveCall *call,
                                       const CleaveView *operands,
                                       const CleaveView *y,

@@ -84,8 +84,8 @@ static const CleaveAttr bit_shift_attrs[] = {
   { 0 },
 };
 
-/* The loops of the reference kernels: one for each line of elementwise.def and each wide type of
- * its op. */
+/* The loops of the reference kernels: for each op of elementwise.def, one loop for each wide type
+ * (CleaveWide) in which the op is computed. */
 
 #define LOOP(name, Wide, P, formula, OPERANDS)                                                     \
   static void name (gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gconstpointer attrs) \
@@ -184,9 +184,9 @@ static const char *const binary_results[] = { "C", NULL };
 #define FLAG_COMMUTATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_COMMUTATIVE)
 #define FLAG_NOT_NEGATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_NOT_NEGATIVE)
 
-/* The function `since` of a record, by the name of the set of element types in elementwise.def.
- * NULL: every opset has the op. Only bitwise ops, which came in opset 18, have the set WHOLE (all
- * integers). */
+/* SINCE_<set>: the function `since` of the record of an op with this set of element types in
+ * elementwise.def. NULL: every opset has the op. The set WHOLE (all integers) is only used by
+ * bitwise ops, which ONNX has from opset 18 on. */
 #define SINCE_FLOAT NULL
 #define SINCE_SIGNED NULL
 #define SINCE_NUMBER NULL
@@ -195,8 +195,8 @@ static const char *const binary_results[] = { "C", NULL };
 #define SINCE_BOOL NULL
 #define SINCE_ANY NULL
 
-/* KIND_… (P, more): the fields of the records of one kind of ops (elementwise.def). P is the struct
- * of the attributes; `more` are further flags of the op. */
+/* KIND_<kind> (P, more): the fields that the records of one kind of ops (elementwise.def) share. P
+ * is the type of the attribute struct; `more` are further flags of the op. */
 #define KIND_UNARY(P, more) .operands = unary_operands, .min_operands = 1, .results = unary_results, \
   .flags = CLEAVE_OP_IN_PLACE | (more), .attrs_size = sizeof (P)
 #define KIND_TEST(P, more) .operands = unary_operands, .min_operands = 1, .results = unary_results, .flags = (more), \

@@ -36,8 +36,8 @@ infer_fill (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Does nothing, since the op has no operand. The function exists because an op whose `maps` is NULL
- * cannot be split. */
+/* Does nothing, since the op has no operand. The record needs this function: an op whose `maps` is
+ * NULL cannot be split. */
 static void
 maps_fill (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
@@ -161,7 +161,7 @@ infer_range (const CleaveCall *call, CleaveTensorType *results, GError **error)
       return TRUE;
     }
   count = ceil ((real_of (a->limit) - real_of (a->start)) / real_of (a->delta));
-  if (!(count < 0x1p62)) /* the negated test refuses a NaN, too */
+  if (!(count < 0x1p62)) /* this negated comparison is also TRUE for a NaN */
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
                         "start, limit and delta do not give a finite range");
   results[0].shape.dim[0] = count > 0 ? (gint64) count : 0;
@@ -186,9 +186,8 @@ compute_range (const CleaveCall *call, const CleaveView *operands, const CleaveV
         {
           gint64 value = integer_of (a->start) + i * integer_of (a->delta);
 
-          memcpy (at, &value,
-                  cleave_element_size (y->type.element)); /* copies the low bytes of `value`, which
-                                                           * are the element */
+          memcpy (at, &value, cleave_element_size (y->type.element)); /* the element is in the low
+                                                                       * bytes of `value` */
         }
     }
 }

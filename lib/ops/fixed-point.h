@@ -96,9 +96,9 @@ cleave_fixed_one_over_one_plus (gint32 x)
   return cleave_fixed_shift_left_saturated (cleave_fixed_two_over_one_plus (x), 1);
 }
 
-/* Returns 2^k / x in units of 2^-31, in (1/2, 1], for a positive x with `integer_bits` bits before
- * the binary point. Sets *exponent to k, which is log2 of x, rounded down; x is then in [2^k, 2^(k
- * + 1)). */
+/* Returns 2^k / x in units of 2^-31, for a positive x with `integer_bits` bits before the binary
+ * point. Sets *exponent to k, the integer for which 2^k <= x < 2^(k + 1), so that the result is in
+ * (1/2, 1]. */
 static inline gint32
 cleave_fixed_reciprocal (guint32 x, gint integer_bits, gint *exponent)
 {
@@ -196,10 +196,10 @@ cleave_fixed_inverse_root (gint32 x, gint32 *multiplier, gint *shift)
 
 /* Returns ln (x) in units of 2^-26, for x of at least 1 in units of 2^-19.
  *
- * x is split into 2^k * r, where r is near the fourth root of 1/2. The function computes two pairs
- * of k and r: in one pair, k is an integer plus 1/4, in the other pair, an integer minus 1/4. The
- * function uses the pair with the larger k, which is the pair with the smaller r. The logarithm of
- * r is a quotient of polynomials in q = 2 * (r - root). */
+ * Splits x into 2^k * r, with r near the fourth root of 1/2, so that ln (x) = k * ln (2) + ln (r).
+ * There are two candidates: k is an integer plus 1/4, or an integer minus 1/4. The function uses
+ * the candidate with the larger k, and so the smaller r. ln (r) is a quotient of polynomials in q =
+ * 2 * (r - 2^(-1/4)). */
 static inline gint32
 cleave_fixed_log (gint32 x)
 {

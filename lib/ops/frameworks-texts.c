@@ -51,19 +51,19 @@ take_int (Arguments *arguments, const char *name, const gint64 **value, GError *
   return TRUE;
 }
 
-/* Parses an integer argument. If the argument is absent, sets `*value` to `*otherwise`, or fails if
- * `otherwise` is NULL. */
+/* Parses an integer argument. If the argument is absent, sets `*value` to the default `*fallback`,
+ * or fails if `fallback` is NULL. */
 static gboolean
 take_needed (
-    Arguments *arguments, const char *name, const gint64 *otherwise, gint64 *value, GError **error)
+    Arguments *arguments, const char *name, const gint64 *fallback, gint64 *value, GError **error)
 {
   const gint64 *given;
 
   if (!take_int (arguments, name, &given, error))
     return FALSE;
-  if (given == NULL && otherwise == NULL)
+  if (given == NULL && fallback == NULL)
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s is needed", name);
-  *value = given != NULL ? *given : *otherwise;
+  *value = given != NULL ? *given : *fallback;
   return TRUE;
 }
 
@@ -80,8 +80,8 @@ take_list (
   *n_list = 0;
   if (text == NULL)
     return TRUE;
-  /* Reserve memory for one number: the data of an empty list would otherwise be NULL, as if the
-   * list were absent. */
+  /* Reserve memory for one number: without it, the data of an empty list is NULL, and NULL means an
+   * absent list. */
   numbers = *text == '\0' ? g_array_sized_new (FALSE, FALSE, sizeof (gint64), 1)
                           : cleave_text_to_ints (name, text, error);
   if (numbers == NULL)

@@ -57,8 +57,8 @@ maps_gather (const CleaveCall *call, guint operand, CleaveDimMap *map)
                          : cleave_dim_map_same (d < axis ? d : d - 1 + n);
 }
 
-/* Returns the number of elements in the dimensions of x after the axis. Returns 0 if these elements
- * are not contiguous in x and in y. */
+/* Returns the number of elements of a block: all elements of x with the same indices along the axis
+ * and before it. Returns 0 if blocks are not contiguous in x and in y. */
 static gint64
 find_block (const CleaveView *x, guint axis, const CleaveView *y, guint n_indices)
 {
@@ -75,8 +75,9 @@ find_block (const CleaveView *x, guint axis, const CleaveView *y, guint n_indice
   return n;
 }
 
-/* The blocks that a line of indices copies. A block is all elements of x after the axis, for one
- * index. Steps are in bytes, except for index_step, which is in indices. */
+/* The blocks that are copied for a line of indices. The block of an index consists of all elements
+ * of x that have this index along the axis and given indices before the axis. Steps are in bytes,
+ * except for index_step, which is in indices. */
 typedef struct
 {
   char *y;
@@ -120,8 +121,7 @@ static void (*const block_copies[2][5]) (const Blocks *b) = {
   { copy_1_gint64, copy_2_gint64, copy_4_gint64, copy_8_gint64, copy_any_gint64 },
 };
 
-/* Copies one block for each pair of an entry of `indices` and an index of the dimensions before the
- * axis.
+/* Copies a block for each entry of `indices` and each index of the dimensions before the axis.
  */
 static void
 copy_blocks (
@@ -156,10 +156,9 @@ copy_blocks (
     while (cleave_lines_next (&lines));
 }
 
-/* The kernel copies all blocks of an index as one strided view on two conditions. First, a block is
- * shorter than SHORT_BLOCK bytes. Second, the number of blocks of an index is at least MANY_BLOCKS
- * times the number of indices. Example: the first elements of 65,536 pairs take 30 us as one view,
- * and 560 us block by block. */
+/* The kernel copies all blocks of an index as one strided view if a block is shorter than
+ * SHORT_BLOCK bytes, and each index has at least MANY_BLOCKS * n blocks, for n indices. Example:
+ * one index selects column 0 of [65536, 2]. One view takes 30 us, block by block 560 us. */
 #define SHORT_BLOCK 64
 #define MANY_BLOCKS 16
 

@@ -2,9 +2,9 @@
 
 /* Gemm.
  *
- * Order of the sum of one result element, in every kernel: +0; then k in order, one fused
- * multiply-add each (products.h). The sum is multiplied by alpha, unless alpha is 1. If C is
- * present, C is added, or beta * C if beta is not 1. */
+ * Order of the sum of one result element, in every kernel: +0; then one fused multiply-add for each
+ * index of dimension K, in ascending order (products.h). The sum is multiplied by alpha, unless
+ * alpha is 1. If C is present, C is added, or beta * C if beta is not 1. */
 
 #include "build.h"
 #include "products.h"

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Long sums in eight lanes (partial sums). The number of lanes is fixed, so that every kernel can
- * use vectors and still adds in the same order. GlobalAveragePool and InstanceNormalization sum
- * this way, and so do their fast kernels.
+ * use vectors and still adds in the same order. The reference kernels and the fast kernels of
+ * GlobalAveragePool and InstanceNormalization sum this way.
  *
  * Element i, in row-major order, is added to lane i % 8; each lane begins with +0. Then lane j + 4
  * is added to lane j, for j = 0 … 3; lane j + 2 to lane j, for j = 0, 1; lane 1 to lane 0. Sums of

@@ -71,7 +71,8 @@ signed_to_odd (gint64 a)
 #define AS_IS(a) (a)
 #define IS_TRUE(a) ((a) != 0)
 
-/* Lists the element types: X (element type, type in memory, wide type, conversion to the wide type). */
+/* Lists the element types: X (element type, type in memory, wide type (CleaveWide), conversion to
+ * the wide type). */
 #define STORAGES(X)                                            \
   X (FLOAT32, float, float, AS_IS)                             \
   X (FLOAT64, double, double, AS_IS)                           \
@@ -159,8 +160,8 @@ static const struct
 };
 /* clang-format on */
 
-/* Returns whether a line is contiguous in the view and its elements have the wide type, so that the
- * line needs no conversion. */
+/* Returns whether a line is contiguous in the view and its elements have the type `wide`, so that
+ * the line needs no conversion. */
 static gboolean
 is_plain (CleaveElement element, gint64 step, CleaveWide wide)
 {

@@ -18,10 +18,11 @@ typedef enum {
 
 /* A kernel reads at most this many elements at once, so that its buffers fit on the stack. */
 #define CLEAVE_LINE 256
-/* Kernels process at least this many neighboring lists together: element i of all lists before
- * element i + 1. Kernels process fewer lists one after the other. Measured with CumSum: 8 lists of
- * 512 elements take 27 us one after the other, and 47 us together; 16 lists take the same time in
- * both ways. */
+/* Ops along an axis work on many lists of elements, whose elements i are neighbors in memory. If
+ * there are at least this many lists, a kernel works on all of them together: first on element 0 of
+ * each list, then on element 1. It works on fewer lists one after the other. With 8 lists of 512
+ * elements, a CumSum takes 27 us one after the other, and 47 us together; with 16 lists, the times
+ * are equal. */
 #define CLEAVE_MIN_ACROSS 16
 
 typedef union
@@ -38,8 +39,8 @@ CleaveWide cleave_wide_of (CleaveElement element);
 int cleave_wide_compare (CleaveWide wide, gconstpointer a, gconstpointer b);
 
 /* Reads n elements of a view, from element `offset` on, `step` elements apart. Returns the address
- * of n contiguous elements of the type `wide`: in the view itself if possible, else converted in
- * `buffer`. `wide` must be the wide type of the element type, or CLEAVE_WIDE_F64. */
+ * of n contiguous elements of the type `wide`: in the view itself if no conversion is needed, else
+ * in `buffer`. `wide` must be cleave_wide_of() the element type, or CLEAVE_WIDE_F64. */
 gconstpointer cleave_line_read (const CleaveView *view,
                                 gint64 offset,
                                 gint64 step,
@@ -63,7 +64,7 @@ void cleave_line_write (const CleaveView *view,
 
 #define CLEAVE_LINES_MAX_VIEWS 4
 
-/* An iteration over lines that several views of the same shape have in common:
+/* An iteration over the lines of several views of the same shape, one line of each view at a time:
  *
  *   for (gboolean more = cleave_lines_init (…); more; more = cleave_lines_next (&lines))
  *     … lines.length elements of view k, from element lines.offset[k], with steps of
@@ -79,8 +80,8 @@ typedef struct
 } CleaveLines;
 
 /* Begins an iteration in row-major order. The caller has set the rank, the extents (`dim`) and the
- * strides of each view. Merges two neighboring dimensions if, in all views, their elements are
- * equally far apart. Returns FALSE if there are no elements. */
+ * strides of each view. Merges dimensions d and d + 1 if, in all views, the stride of d is the
+ * stride of d + 1 times the extent of d + 1. Returns FALSE if there are no elements. */
 gboolean cleave_lines_init (CleaveLines *lines, guint n_views);
 /* Begins an iteration over all elements of views[0], in the order of its memory. All other views
  * are broadcast to the shape of views[0]. Returns FALSE if there are no elements. */

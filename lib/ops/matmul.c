@@ -2,8 +2,8 @@
 
 /* MatMul. Batch dimensions are broadcast, as in numpy.matmul.
  *
- * Order of the sum of one result element, in every kernel: +0, then k in order, one fused
- * multiply-add each (products.h). */
+ * Order of the sum of one result element, in every kernel: +0, then one fused multiply-add for each
+ * index of dimension K, in ascending order (products.h). */
 
 #include "build.h"
 #include "matmul-parts.h"

@@ -9,9 +9,10 @@
  *
  * Order of operations in float32: the differences to the first element are added up. Their mean
  * plus the first element is the mean, rounded. Then the squared differences to the mean are added
- * up. So a large mean costs no precision. Each sum consists of blocks of CLEAVE_MOMENTS_BLOCK
- * elements: 8 lanes begin with 0 and add a block in float32; then the lanes are added to 8 lanes in
- * double. So a long sum is as exact as a short one, and most of the work is in vectors of floats.
+ * up. So the variance is precise also if the mean is much larger than the differences. Each sum
+ * consists of blocks of CLEAVE_MOMENTS_BLOCK elements: 8 lanes begin with 0 and add a block in
+ * float32; then the lanes are added to 8 lanes in double. So a long sum is as exact as a short one,
+ * and most of the work is in vectors of floats.
  */
 
 #include "axes.h"
@@ -24,7 +25,8 @@ typedef struct
   double mean, variance;
 } CleaveMoments;
 
-/* Returns the moments of n elements of x: the elements that `lines` visits, moved by `offset`
- * elements. Computes in the type `wide`. Leaves `lines` at its first line. */
+/* Returns the mean and the variance of n elements of x: the elements that `lines` visits, moved by
+ * `offset` elements. Computes in the type `wide`, float or double. Leaves `lines` at its first
+ * line. */
 CleaveMoments cleave_moments_of (
     const CleaveView *x, gint64 offset, CleaveLines *lines, gint64 n, CleaveWide wide);

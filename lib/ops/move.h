@@ -65,7 +65,8 @@ gboolean cleave_move_check_within (const CleaveShape *indices,
                                    const CleaveShape *data,
                                    guint axis,
                                    GError **error);
-/* Returns `view`, from element `offset` on, without the n dimensions from dimension `first` on. */
+/* Returns the part of `view` that begins at element `offset`, without dimensions first, …, first +
+ * n - 1. */
 CleaveView cleave_move_drop_dims (const CleaveView *view, guint first, guint n, gint64 offset);
 
 /* Infers the result of Reshape and Expand: the shape is the attribute `shape`, and the element type

@@ -18,15 +18,17 @@ typedef struct
   gint64 p;
 } Job;
 
-/* The elements of x that a tap reads for the results [begin, end) of a line: element `offset` of x,
- * and further elements that are `step` elements apart. */
+/* The elements of x that a tap reads for the results [begin, end) of a line. The tap reads element
+ * `offset` of x for the first of these results, and an element `step` elements further for each
+ * next result. */
 typedef struct
 {
   gint64 offset, step, begin, end;
 } Reads;
 
-/* Limits `reads` to the results for which tap number `tap` reads data instead of padding, among n
- * results from `first` on. Sets the offset and the step of the elements that the tap reads. */
+/* Limits `reads` to the results for which a tap reads data instead of padding. `tap` is the tap's
+ * index along the line; the line consists of n results from result `first` on. Sets the offset and
+ * the step of the elements that the tap reads. */
 static void
 clip_to_data (
     const CleaveWindow *w, gint64 tap, gint64 first, gint64 n, gint64 stride, Reads *reads)

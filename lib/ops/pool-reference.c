@@ -35,8 +35,9 @@ typedef struct
   gint64 offset;               /* offset of the tap's element in x */
 } Window;
 
-/* While the current tap is padding, moves to the next tap of the window. `more` says whether there
- * is a current tap. Returns FALSE if all further taps are padding. */
+/* Moves to the next tap of the window until the current tap is not padding. `more` is FALSE if the
+ * window has no tap left. Returns FALSE if no tap is left, or all taps that are left are padding.
+ */
 static gboolean
 skip_padding (Window *w, gboolean more)
 {
@@ -182,8 +183,8 @@ n_padded_taps (const Window *w)
   return n;
 }
 
-/* Returns the index, from 0, of the row that contains the current tap, among the rows of the
- * window. */
+/* Returns the number of the window's row that contains the current tap. Rows run along the last
+ * dimension, and are counted from 0. */
 static gint64
 tap_row (const Window *w)
 {
@@ -194,8 +195,8 @@ tap_row (const Window *w)
   return row;
 }
 
-/* Adds the taps of one row of the window, from the current tap on, to `sum`, and the number of
- * these taps to `n`. Returns whether the window has a further row. */
+/* Adds the current tap and all later taps of the same row to `sum`, and the number of these taps to
+ * `n`. Moves to the next row of the window, and returns whether there is one. */
 static gboolean
 add_row (Window *w, double *sum, gint64 *n)
 {

@@ -41,9 +41,9 @@ dims_of (const CleaveCall *call, const Places *p)
   return cleave_matmul_dims (&call->operands[A].shape, &call->operands[p->b].shape);
 }
 
-/* Returns the side of a scale or zero point: A if the operand may have an element for each row of
- * A, and B if the operand may have an element for each column of B. The scale and the zero point of
- * y have an element for each row, like the scale and the zero point of A. */
+/* Returns the side of a scale or zero point. An operand of side A may have an element for each row
+ * of A; an operand of side B, an element for each column of B. The scale and the zero point of y
+ * are of side A, since y has the rows of A. */
 static CleaveMatmulSide
 side_of (const Places *p, guint operand)
 {
@@ -164,7 +164,7 @@ maps_integer (const CleaveCall *call, guint operand, CleaveDimMap *map)
   maps_places (call, &integer_places, operand, map);
 }
 
-/* The code below is the reference kernels of QLinearMatMul and MatMulInteger. */
+/* The functions below are the reference kernels of QLinearMatMul and MatMulInteger. */
 
 /* An operand, and its strides along the dimensions of the result. */
 typedef struct

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The first part of the sums of an RNN, GRU or LSTM with one direction, for all steps at once: the
- * biases plus W x. recurrent-steps.c continues these sums, and states the order in which products
- * are added. The result has the type of the sums. */
+/* The op that computes the first part of the sums of an RNN, GRU or LSTM with one direction, for
+ * all steps at once: the biases plus W x. recurrent-steps.c continues these sums, and states the
+ * order in which products are added. The result has the type of the sums. */
 
 #include "products.h"
 #include "recurrent.h"

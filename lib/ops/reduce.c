@@ -15,7 +15,7 @@
 
 /* Lists the reductions: X (word, "Name", kind, start, map, join, finish)
  *
- *   kind    SAME     computed in the wide type T of the elements
+ *   kind    SAME     computed in the wide type T (CleaveWide) for the elements
  *           REAL     computed in double
  *           SHIFTED  as REAL; m is the maximum of the elements
  *   start   the initial value of each lane, of type T
@@ -46,8 +46,8 @@ typedef struct
   gint64 n; /* number of elements that are reduced to one */
 } Block;
 
-/* Reduces the block that begins at `offset`, and stores the result in `*y`, in the wide type of the
- * block. */
+/* Reduces the block that begins at `offset`, and stores the result in `*y`, in the type
+ * `block->wide`. */
 typedef void (*Reduce) (Block *block, gint64 offset, gpointer y);
 
 typedef union
@@ -113,8 +113,8 @@ run (const CleaveCall *call,
   for (guint d = 0; d < x->type.shape.rank; d++)
     block.n *= (axes >> d & 1) != 0 ? x->type.shape.dim[d] : 1;
   if (block.n == 0)
-    /* compute in double: the maximum of no elements is -infinity, which is stored as the smallest
-     * integer */
+    /* compute in double: the maximum of no elements is then -infinity, and is converted to the
+     * smallest value of an integer type */
     wide = block.wide = CLEAVE_WIDE_F64;
   cleave_lines_init_dims (&block.lines, &x, 1, axes);
   for (gboolean more = cleave_lines_init_dims (&lines, views, 2, ~axes); more;
@@ -219,9 +219,9 @@ kernel_REAL (const CleaveCall *call)
 
 extern const CleaveOp cleave_op_reduce_max, cleave_op_reduce_min;
 
-/* Returns the fast kernel of a reduction that computes in the type of its elements (kind SAME in
- * REDUCTIONS). Returns the reference kernel for types that networks do not reduce: 16-bit integers,
- * and bytes except in ReduceMax and ReduceMin. */
+/* Returns the kernel of a reduction of the kind SAME (see REDUCTIONS): the fast kernel, except for
+ * types that networks do not reduce. These types are 16-bit integers, and bytes except in ReduceMax
+ * and ReduceMin. */
 static CleaveKernel
 kernel_SAME (const CleaveCall *call)
 {
@@ -269,9 +269,9 @@ static const CleaveAttr reduce_attrs[] = { AXES (0), KEEPDIMS, { 0 } };
 #define reduce_log_sum_attrs reduce_attrs
 #define reduce_log_sum_exp_attrs reduce_attrs
 
-/* Returns the wide type in which a reduction is computed: the wide type of the element type if
- * `reduce` has a function for this wide type, else double. A reduction with a root, a logarithm or
- * an exponential has no function for integers. */
+/* Returns the wide type (CleaveWide) in which a reduction is computed: the one for the element type
+ * if `reduce` has a function for it, else double. A reduction with a root, a logarithm or an
+ * exponential has no function for integers. */
 static CleaveWide
 wide_of (CleaveElement element, const Reduce *reduce)
 {

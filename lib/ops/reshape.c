@@ -3,11 +3,11 @@
 /* Reshape, Flatten, Squeeze and Unsqueeze: the same elements in the same row-major order, with
  * other dimensions.
  *
- * A group is a shortest run of dimensions of the operand and a run of dimensions of the result with
- * the same product of extents. Dimensions of extent 1 do not count. [N, C, H, W] → [N, C·H·W] has
- * two groups: N to N, and C, H, W to C·H·W. The outermost dimension of a group can be cut at
- * multiples of whole rows of the operand: in this example, at multiples of H·W. A piece reads all
- * other dimensions of the group whole.
+ * A group consists of consecutive dimensions of the operand and consecutive dimensions of the
+ * result, with the same product of extents. Groups are as short as possible, and dimensions of
+ * extent 1 do not count. [N, C, H, W] → [N, C·H·W] has two groups: N to N, and C, H, W to C·H·W.
+ * The outermost dimension of a group can be cut at multiples of whole rows of the operand: in the
+ * second group, at multiples of H·W. A piece reads all other dimensions of the group whole.
  *
  * Over 400 lines: four ops that share the groups. */
 
@@ -48,9 +48,9 @@ take (Side *side, const CleaveShape *shape)
 }
 
 /* Returns the map of the outermost dimension of a group, from the result y to the operand x. A row
- * has the elements with one index of this dimension. If a row of x or of y consists of whole rows
- * of the other value, a row of y needs only the rows of x with its elements. If not, a row of y
- * needs all rows of x. */
+ * consists of the elements of the group with one index of this dimension. If the rows of x or of y
+ * consist of whole rows of the other value, a row of y needs only the rows of x that contain its
+ * elements. If not, the map gives all rows of x. */
 static CleaveDimMap
 map_outermost (const Side *x, const Side *y, gint64 extent)
 {
@@ -93,7 +93,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
 }
 
 /* Refuses a chunk that does not consist of whole rows of the operand. `slice` is the range of the
- * operand that the piece reads: for such a chunk, it has more elements than the chunk. */
+ * operand that the piece reads. If the chunk does not consist of whole rows, `slice` has more
+ * elements than the chunk. */
 static gboolean
 check_rows (const CleaveRange *chunk, const CleaveSlice *slice, GString *why)
 {

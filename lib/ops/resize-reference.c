@@ -2,9 +2,9 @@
 
 /* The reference kernel of Resize.
  *
- * Order of operations: an element is interpolated along the last dimension; these results are
- * interpolated along the last but one dimension, and so on. Each interpolation is a sum of products
- * in float32, or float64 for float64. So a kernel can interpolate a row of the operand once for
+ * Order of operations: the operand is interpolated along the last dimension, the results along the
+ * second to last dimension, and so on to the first. Each interpolation is a sum of products in
+ * float32, or float64 for float64. So a kernel can interpolate a row of the operand once for
  * several rows of the result. Integers are truncated and clamped. */
 
 #include "resize-reference.h"
@@ -16,7 +16,7 @@
  * taps of these elements once for all rows. */
 #define N_TOGETHER 64
 
-/* A part of a row of the result: n elements from element `to` of the result on. */
+/* A part of a row of the result: n elements, of which the first has the offset `to` in y. */
 typedef struct
 {
   const CleaveView *x, *y;
@@ -26,8 +26,8 @@ typedef struct
   gint64 n, to, to_stride, from_stride;
 } Row;
 
-/* Returns the offset in x of the element at the first tap of each outer dimension. Sets `outside`
- * to whether the row is outside of the region of tf_crop_and_resize. */
+/* Returns the offset in x of the row at the first tap along each dimension except the last. Sets
+ * `outside` to whether this row is outside of the region of tf_crop_and_resize. */
 static gint64
 find_row (const Row *row, gboolean *outside)
 {
@@ -168,7 +168,8 @@ resize_columns (const CleaveCall *call,
     last[k] = cleave_resize_taps (&axis[end], begin + k);
   CLEAVE_EACH_INDEX (i, &rows)
     {
-      for (guint d = rows.rank; d-- > 0;) /* updates only dimensions whose index has changed */
+      for (guint d = rows.rank; d-- > 0;) /* computes the taps only of dimensions whose index has
+                                           * changed */
         {
           outer[d] = cleave_resize_taps (&axis[d], i[d]);
           if (i[d] != 0)

@@ -12,7 +12,8 @@
  * extents and a small factor then fit 64 bits. */
 #define MAX_EXTENT ((gint64) 1 << 29)
 
-/* Sets times, shift and block of `axis`, if positions are fractions of integers. */
+/* If the positions of an axis are fractions of integers, sets `times`, `shift` and `block` of the
+ * axis: element i is at (i * times + shift) / block. */
 static void
 find_fraction (CleaveResizeAxis *axis)
 {

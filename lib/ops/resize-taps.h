@@ -22,8 +22,8 @@ typedef struct
   gint64 begin;            /* index of the first element of the operand in the whole operand */
   double scale;
   gint64 factor;     /* the scale if it is an integer, else 0 */
-  gboolean half;     /* whether positions map centers of elements to centers, instead of begins to
-                      * begins */
+  gboolean half;     /* whether positions align the centers of elements, as in half_pixel:
+                      * element i is at (i + 0.5) / scale - 0.5 */
   gint64 phase;      /* index of the first element of the result in the whole result */
   double length;     /* length of the result before it was rounded down to an extent */
   double start, end; /* the region of tf_crop_and_resize, as fractions of the operand */

@@ -76,8 +76,8 @@ JOINS (min)
 #undef JOINS
 #undef JOIN
 
-/* joins[reduction - CLEAVE_SCATTER_ADD][wide type]: the function that combines updates with
- * elements. */
+/* joins[reduction - CLEAVE_SCATTER_ADD][wide type (CleaveWide)]: the function that combines updates
+ * with elements. */
 static const Join joins[][CLEAVE_N_WIDES] = {
   { add_f32, add_f64, add_i64, add_u64 },
   { mul_f32, mul_f64, mul_i64, mul_u64 },

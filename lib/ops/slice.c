@@ -78,9 +78,9 @@ check_lists (const CleaveSliceAttrs *a, guint rank, GError **error)
   return TRUE;
 }
 
-/* Returns the normal form of a slice's end: the index after the last element in the direction of
- * the step. If that index is before element 0, returns -extent - 1, since -1 would mean the last
- * element. */
+/* Returns the normal form of a slice's end: the index that follows the last element in the
+ * direction of the step. If this index is -1, returns -extent - 1, since -1 as an end means the
+ * last element. */
 static gint64
 exact_end (const Dim *dim, gint64 extent)
 {

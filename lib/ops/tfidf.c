@@ -34,8 +34,8 @@ length_of (const GArray *array)
   return array == NULL ? 0 : array->len;
 }
 
-/* Returns the index in the pool at which the n-grams of `n` integers begin. The n-grams of n + 1
- * integers follow them. */
+/* Returns the index in the pool at which the n-grams of `n` integers begin. They end where the
+ * n-grams of n + 1 integers begin. */
 static gint64
 begin_of (const CleaveTfidfAttrs *a, gint64 n)
 {
@@ -128,8 +128,9 @@ load (const Row *row, gint64 i)
   return x->type.element == CLEAVE_INT32 ? *(const gint32 *) data : *(const gint64 *) data;
 }
 
-/* Looks up an n-gram in the pool: the `n` elements of the row from element `begin` on, `step`
- * elements apart. If the pool has this n-gram, increments its element of the result. */
+/* Looks up an n-gram in the pool: `n` elements of the row, `step` elements apart, of which the
+ * first is element `begin`. If the pool has this n-gram, increments the element of the result that
+ * counts it. */
 static void
 count_gram (const Row *row, gint64 n, gint64 step, gint64 begin)
 {
@@ -163,8 +164,8 @@ count_row (const Row *row)
         count_gram (row, n, skip + 1, i);
 }
 
-/* Returns the work of the kernel, as a number of steps. Each element can begin an n-gram with each
- * number of skipped elements, and each n-gram is compared with the whole pool. */
+/* Returns the work of the kernel, as a number of steps. An n-gram can begin at each element, with 0
+ * to max_skip_count skipped elements, and is compared with the whole pool. */
 static double
 work (const CleaveCall *call)
 {

@@ -93,8 +93,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Returns the offset, in elements, of the element whose last two indices are `i` and `j`, and whose
- * other indices are 0. */
+/* Returns the offset in a view, in elements, of the element whose last two indices are `i` and `j`,
+ * and whose other indices are 0. */
 static gint64
 offset_of (const CleaveView *view, gint64 i, gint64 j)
 {

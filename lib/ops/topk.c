@@ -42,9 +42,9 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_whole (call->operands[0].shape.dim[a->axis]);
 }
 
-/* The elements of a line along the axis, and a heap with the indices of some of these elements. The
- * heap is stored in the result. The root of the heap is the element that comes last in the
- * order. */
+/* The elements of a line along the axis, and a heap with the indices of the elements that are
+ * selected so far. The heap is stored in the result. Its root is the selected element that comes
+ * last in the order, and the next to be replaced. */
 typedef struct
 {
   const CleaveView *x;
