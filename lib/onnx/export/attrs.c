@@ -22,7 +22,8 @@ cleave_onnx_add_attr (Onnx__NodeProto *node,
   attr->name = g_strdup (name);
   attr->has_type = 1;
   attr->type = type;
-  /* cleave_wire_append() grows only its own lists; this list may come from a file */
+  /* do not call cleave_wire_append(): it needs a list that it allocated, but protobuf-c may have
+   * allocated this list for a node of a file */
   node->attribute = g_renew (Onnx__AttributeProto *, node->attribute, node->n_attribute + 1);
   node->attribute[node->n_attribute++] = attr;
   return attr;
@@ -280,8 +281,8 @@ cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gcon
 
 /* The functions below free the attributes of nodes. */
 
-/* Frees the attributes of all nodes, also of nodes in nested graphs. The nodes themselves belong to
- * the pool. */
+/* Frees the attributes of all nodes, also of nodes in nested graphs. The pool of the export owns
+ * the nodes themselves. */
 void
 cleave_onnx_free_nodes (Onnx__GraphProto *graph)
 {

@@ -29,8 +29,9 @@ struct _CleaveOnnxChoice
 
 typedef struct _CleaveOnnxChoice Choice;
 
-/* The value of CleaveOnnxExport.branch for a node in no branch. For a node in a branch, the value
- * is 1 + 2 * index of its choice, plus 1 for the else branch. */
+/* The number that CleaveOnnxExport.branch has for a node in no branch of an If. The then branch of
+ * the choice with index c (from 0) has the number 1 + 2 * c, and its else branch has the number 2 +
+ * 2 * c. */
 #define MAIN 0
 
 static void
@@ -84,9 +85,9 @@ find_choices (CleaveOnnxExport *export, const GPtrArray *order)
     }
 }
 
-/* Returns the number of the branch that contains all readers of a node: 1 + 2 * index of the
- * choice, plus 1 for the else branch. Returns MAIN if a reader is in no branch, or if readers are
- * in different branches. */
+/* Returns the number of the branch that contains all readers of a node (see MAIN). Returns MAIN if
+ * a reader is in no branch, or if readers are in different branches. A Where that becomes part of
+ * an If reads operand 1 in the then branch and operand 2 in the else branch. */
 static guint
 find_branch (const CleaveOnnxExport *export, const GHashTable *numbers, const CleaveNode *node)
 {
@@ -113,8 +114,8 @@ find_branch (const CleaveOnnxExport *export, const GHashTable *numbers, const Cl
   return branch;
 }
 
-/* Assigns nodes to branches. The Wheres of choices are assigned to no branch, so no If is nested in
- * another If. */
+/* Assigns nodes to branches. A Where that becomes part of an If is assigned to no branch, so no If
+ * is nested in another If. */
 static void
 find_branches (CleaveOnnxExport *export, const GPtrArray *order)
 {
@@ -164,8 +165,8 @@ forget (CleaveOnnxExport *export, const Choice *choice)
       }
 }
 
-/* Returns the node that stands for `node` while nodes are sorted: the first Where of its choice, or
- * the node itself if it is in no choice. */
+/* Returns the node that stands for `node` while nodes are sorted. If `node` is a Where that becomes
+ * part of an If, this is the first Where of the same If. If not, this is `node` itself. */
 static const CleaveNode *
 representative_of (const CleaveOnnxExport *export, const CleaveNode *node)
 {
@@ -175,8 +176,8 @@ representative_of (const CleaveOnnxExport *export, const CleaveNode *node)
 }
 
 /* Pushes onto the stack the representatives (representative_of()) of the nodes that compute the
- * operands of `node`. Skips nodes in the branches of the choice that contains `node`. Returns FALSE
- * if `node` reads another Where of that choice. */
+ * operands of `node`. If `node` belongs to an If, skips nodes in the branches of this If. Returns
+ * FALSE if `node` reads a Where of the same If. */
 static gboolean
 push_operands (const CleaveOnnxExport *export, const CleaveNode *node, GPtrArray *stack)
 {
@@ -212,8 +213,9 @@ push_needs (const CleaveOnnxExport *export, const CleaveNode *unit, GPtrArray *s
   return good;
 }
 
-/* Sorts the representatives so that each comes after the representatives that it reads. Returns
- * NULL if there is a cycle: one Where of a choice depends on another Where of the same choice. */
+/* Sorts nodes so that each comes after the nodes that it reads. The first Where of an If stands for
+ * the whole If (representative_of()). Returns NULL if there is a cycle: one Where of an If depends
+ * on another Where of the same If. */
 static GPtrArray *
 sort_units (const CleaveOnnxExport *export, const GPtrArray *order)
 {

@@ -2,16 +2,17 @@
 
 /* Writes constants as initializers.
  *
- * A split cuts a weight into constants that are ranges of one tensor, the base. The file stores
- * each byte of a base at most once. Either the base is an initializer, and Slices compute its
- * ranges. Or each range is an initializer. */
+ * A split cuts a weight into constants that are ranges of one tensor, the base. If the different
+ * ranges together have more bytes than the base, the base is an initializer, and Slices compute the
+ * ranges. If not, each range is an initializer. So the file stores at most as many bytes as the
+ * base has. */
 
 #include "export.h"
 
 #include "../../ir/defaults.h"
 #include "../../ir/graph-private.h"
 
-/* A base, and all constants of the graph that are ranges of it. */
+/* A tensor (the base), and all constants of the graph that are ranges of its elements. */
 typedef struct
 {
   CleaveTensor *base;
@@ -47,8 +48,8 @@ add_to_group (BaseGroup *group, CleaveResult *result)
     group->n_bytes += cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor));
 }
 
-/* Returns a group (BaseGroup) for each base. The groups are in graph order, so that the file does
- * not depend on addresses. */
+/* Returns a BaseGroup for each tensor of which constants of the graph are ranges. The groups are in
+ * graph order, so that the file does not depend on addresses. */
 static GPtrArray *
 find_groups (const CleaveGraph *graph)
 {
@@ -78,8 +79,8 @@ find_groups (const CleaveGraph *graph)
   return groups;
 }
 
-/* Writes a range as an initializer of its own. The caller has checked that the ranges of the base
- * together take no more bytes than the base. */
+/* Writes the constant `part`, a range of a larger tensor, as an initializer. The caller has checked
+ * that all such ranges together take no more bytes than the tensor. */
 static void
 write_part (CleaveOnnxExport *export, const char *name, CleaveTensor *part)
 {
@@ -95,7 +96,8 @@ write_part (CleaveOnnxExport *export, const char *name, CleaveTensor *part)
   cleave_onnx_add_initializer (export, name, dense);
 }
 
-/* Returns the name of the whole base in the file. Writes the base on the first call. */
+/* Returns the name in the file of the tensor whose ranges are the constants of the group. Writes
+ * the tensor as an initializer on the first call. */
 static const char *
 write_base (CleaveOnnxExport *export, const BaseGroup *group, const char *name)
 {
@@ -150,8 +152,8 @@ write_constant (CleaveOnnxExport *export, const BaseGroup *group, CleaveResult *
   g_hash_table_insert (group->ranges, g_steal_pointer (&key), (gpointer) name);
 }
 
-/* Writes all constants of one base. A constant that is the whole base comes first, since other
- * constants may be Slices of it. */
+/* Writes all constants of a group: ranges of one tensor. A constant that is the whole tensor comes
+ * first, since other constants may be Slices of this constant. */
 static void
 write_group (CleaveOnnxExport *export, const BaseGroup *group)
 {

@@ -27,7 +27,7 @@ typedef struct
   const Onnx__GraphProto *graph;
   GHashTable *types;     /* maps a value's name to its CleaveTensorType */
   GHashTable *unary;     /* set of the names of results that may overwrite their operand */
-  gboolean is_known;     /* whether the file has the shapes of inner values */
+  gboolean is_known;     /* whether the file has the shapes of intermediate values */
   GPtrArray *order;      /* Onnx__NodeProto, in the order of a run */
   GHashTable *maker;     /* maps a value's name to 1 plus the index of the node that computes it */
   GHashTable *last;      /* maps a value's name to 1 + its last reader's position; NONE: output */
@@ -117,7 +117,7 @@ loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
   const char *name = body->output[result + 1]->name;
   gint64 n_bytes = bytes_of (run, name);
 
-  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* 0: use the operand of an Identity */
+  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* unknown: take the operand's bytes */
     if (strcmp (body->node[i]->output[0], name) == 0)
       n_bytes = bytes_of (run, body->node[i]->input[0]);
   return result + 2 < loop->n_input ? n_bytes : n_bytes * count_iterations (run, loop);
@@ -223,7 +223,7 @@ find_left (const Run *run, const char *name, guint position)
   return best;
 }
 
-/* Returns whether ONNX Runtime fuses `node`, a Sigmoid, into a Mul: the result has no buffer. */
+/* Returns whether ONNX Runtime fuses `node`, a Sigmoid, into a Mul, so that it needs no buffer. */
 static gboolean
 is_within (const Run *run, const Onnx__NodeProto *node)
 {

@@ -172,7 +172,7 @@ export_outputs (CleaveOnnxExport *export)
     }
 }
 
-/* Writes the types of the inner values whose types the imported model declared. */
+/* Writes the types of the intermediate values whose types the imported model declared. */
 static void
 export_value_infos (CleaveOnnxExport *export)
 {
@@ -251,8 +251,9 @@ pack_model (const CleaveOnnxExport *export, gsize size, GError **error)
 }
 
 /* The exporter hides shapes if the estimated peak without shapes is less than HIDDEN_PART of the
- * peak with shapes, and at least HIDDEN_BYTES bytes below that peak. Small networks need no less
- * memory without shapes: ONNX Runtime then writes no sum over an operand of an Add. */
+ * peak with shapes, and at least HIDDEN_BYTES bytes below that peak. For small networks, hidden
+ * shapes save nothing: with hidden shapes, ONNX Runtime does not write the result of an Add over an
+ * operand. */
 #define HIDDEN_PART 0.9
 #define HIDDEN_BYTES (1 << 20)
 
@@ -375,7 +376,7 @@ cleave_onnx_estimate_bytes (const CleaveGraph *graph, GError **error)
  *
  * Inputs and outputs keep their names. Other values keep their names unless the name is in use.
  * Assembles become Concats and Slices, and a node with the layout NHWC stands between Transposes.
- * If constants are parts of one tensor, the file contains each byte of the tensor at most once.
+ * If constants are parts of one tensor, they take at most as many bytes in the file as the tensor.
  *
  * Fails with %CLEAVE_ERROR_MODEL if a node has no form in ONNX, or if the model would take 2 GiB
  * or more; with %CLEAVE_ERROR_CYCLE if the graph has a cycle.

@@ -58,11 +58,11 @@ typedef struct
   GPtrArray *iterations;            /* char *: the list to which the exporter adds the names of
                                      * nodes that become part of a Loop; NULL: the caller needs no
                                      * names */
-  gboolean is_hidden;               /* whether the file leaves out the shapes of inner values
+  gboolean is_hidden;               /* whether the file leaves out the shapes of intermediate values
                                      * (hide.c) */
   const CleaveOnnxDynamic *dynamic; /* the dynamic part of the model; NULL: none */
-  Onnx__GraphProto *dynamic_graph;  /* the nodes of the dynamic part, as the exporter writes them;
-                                     * the export owns the graph */
+  Onnx__GraphProto *dynamic_graph;  /* a graph with the nodes of the dynamic part, as the exporter
+                                     * writes them; the export owns this graph */
   size_t n_static_nodes;            /* number of nodes of the static part, which come first in
                                      * the file */
 } CleaveOnnxExport;
@@ -84,8 +84,8 @@ void cleave_onnx_reserve_dynamic (CleaveOnnxExport *export);
 gboolean cleave_onnx_export_dynamic (CleaveOnnxExport *export, GError **error);
 void cleave_onnx_end_export_dynamic (CleaveOnnxExport *export);
 
-/* Builds the model of the graph, which is the static part. The initializers point to bytes of
- * tensors that the export owns. */
+/* Builds the ModelProto of a graph, including the dynamic part of the model if there is one. The
+ * initializers point to bytes of tensors that the export owns. */
 gboolean
 cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GError **error);
 void cleave_onnx_export_clear (CleaveOnnxExport *export);
@@ -156,13 +156,13 @@ void cleave_onnx_free_attributes (Onnx__NodeProto *node);
 /* Replaces repeated runs of nodes by Loops (loops.c). Call this function after all nodes are
  * written. */
 void cleave_onnx_export_loops (CleaveOnnxExport *export);
-/* Leaves out the shapes of inner values, which a runtime can compute (hide.c). Call this function
- * after cleave_onnx_export_loops(). */
+/* Leaves out the shapes of intermediate values, which a runtime can compute (hide.c). Call this
+ * function after cleave_onnx_export_loops(). */
 void cleave_onnx_export_hide (CleaveOnnxExport *export);
 /* Returns the nodes (Onnx__NodeProto) in the order in which ONNX Runtime runs them. */
 GPtrArray *cleave_onnx_depth_first (const Onnx__GraphProto *graph);
 /* Returns the estimated peak of activations in ONNX Runtime, in bytes. `is_known`: whether the file
- * has the shapes of inner values. */
+ * has the shapes of intermediate values. */
 gint64 cleave_onnx_export_estimate (CleaveOnnxExport *export, gboolean is_known);
 
 /* The functions below write attributes of a node. The node may be new, or a node of a file. */
@@ -208,8 +208,8 @@ cleave_onnx_add_list (CleaveOnnxExport *export, const char *name, const gint64 *
 /* Makes later calls of cleave_onnx_add_named() return the initializer `name` if they pass the same
  * name and a tensor with the contents of `tensor`. Does nothing for a tensor above 4 KiB. */
 void cleave_onnx_share_small (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
-/* Gives names to all constants that are used, and writes them. Bytes that several constants share
- * are written once. */
+/* Gives names to all constants that are used, and writes them. Constants that are ranges of one
+ * tensor take at most as many bytes in the file as the tensor. */
 void cleave_onnx_export_constants (CleaveOnnxExport *export);
 
 /* Adds a Slice of the value named `from`, whose shape is `shape`. Returns the name of the Slice's

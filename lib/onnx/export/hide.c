@@ -292,7 +292,7 @@ hide_list (CleaveOnnxExport *export, Onnx__NodeProto *node)
   node->input[1] = (char *) add_list (export, "shape", dims, n);
 }
 
-/* The functions below put names instead of numbers into the shapes of inner values (symbolic
+/* The functions below put names instead of numbers into the shapes of intermediate values (symbolic
  * extents). */
 
 /* Returns whether the runtime infers that a node's result has the shape of the operand. If so, the

@@ -61,8 +61,8 @@ has_empty_window (const CleaveNode *node, guint i)
   for (gint64 o = 0; o < node->results[0].type.shape.dim[2 + i]; o++)
     {
       gint64 at = o * cleave_ints_at (&a->strides, i, 1) - cleave_ints_at (&a->pads, i, 0);
-      gint64 tap =
-          at >= 0 ? 0 : (step - 1 - at) / step; /* first tap after the padding at the begin */
+      gint64 tap = at >= 0 ? 0 : (step - 1 - at) / step; /* index of the window's first element
+                                                          * behind the padding at the begin */
 
       if (tap >= a->kernel_shape.v[i] || at + tap * step >= extent)
         return TRUE;
@@ -92,8 +92,8 @@ cleave_onnx_export_indices (CleaveOnnxExport *export,
   Work work = { export, node };
   const char *index = from;
   gboolean none = may_find_none (node);
-  gint64 begin = 0, own = 1, stride = 1; /* `own` is s_k and `stride` is S_k of the comment at
-                                          * the top */
+  gint64 begin = 0, own = 1, stride = 1; /* `own`: stride of a dimension in the piece (s_k);
+                                          * `stride`: in the whole operand (S_k) */
 
   for (guint i = x->rank; i-- > 0;)
     {

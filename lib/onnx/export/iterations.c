@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Checks whether the nodes of a repeat are iterations of one body. In all iterations, a node must
- * read the same results, computed the same number of iterations before. From outside the repeat,
- * all iterations must read the same values, or slices whose begins advance by equal steps. Nodes
- * after the iterations may read only final states, or a Concat of one result of all iterations. */
+/* Checks whether the nodes of a repeat (a run of nodes that occurs several times in a row,
+ * repeats.h) are iterations of one body. In all iterations, a node must read the same results,
+ * computed the same number of iterations before. From outside the repeat, all iterations must read
+ * the same values, or slices whose begins advance by equal steps. Nodes after the iterations may
+ * read only final states, or a Concat of one result of all iterations. */
 
 #include "repeats.h"
 
@@ -255,7 +256,7 @@ check_reader (
   if (is_inside (repeat, reader))
     return TRUE;
   if (has_stack (repeat, &stack, reader))
-    return iteration > 0; /* at iteration 0, the stack exists only if the Concat reads the result
+    return iteration > 0; /* FALSE in iteration 0: the Concat reads the result of this iteration
                            * twice */
   if (iteration > 0 || !find_stack (list, repeat, reader, &stack))
     return is_last_state (repeat, stack.node, result, iteration);
@@ -274,8 +275,8 @@ is_output (const CleaveOnnxList *list, const char *name)
   return FALSE;
 }
 
-/* Also returns FALSE if no node outside the repeat reads a result of the repeat, since a Loop must
- * have a result. */
+/* Besides the checks that repeats.h lists: returns FALSE if the Loop would have no result, since
+ * the repeat has neither states nor results that a Concat joins. */
 gboolean
 cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Gives numbers to the nodes and values of a file. The nodes of the strips of a segment get numbers
- * that follow each other, so that repeats.c can find the repeat. */
+ * that follow each other. So repeats.c can find the nodes that each strip repeats. */
 
 #include "repeats.h"
 
@@ -245,9 +245,9 @@ find_types (CleaveOnnxList *list)
 
 /* The functions below find kinds of nodes: nodes of one kind may be iterations of one body. */
 
-/* Returns a description of a node: its op, constants and attributes, and the phase of a Winograd
- * Conv. Leaves out the names of other operands and the begins of a Slice. Nodes with equal texts
- * may be iterations of one body. */
+/* Returns a description of a node: its op, constants and attributes, and the Winograd line of its
+ * doc string (winograd.h). Leaves out the names of other operands and the begins of a Slice. Nodes
+ * with equal texts may be iterations of one body. */
 static char *
 describe (const CleaveOnnxList *list, guint index)
 {

@@ -32,7 +32,7 @@ find_small (const CleaveNode *node, guint operand, GHashTable *bad)
 }
 
 /* Returns whether the weights and the zero points of a DequantizeLinear can both have 4 bits.
- * `bad`: the constants that need bytes. */
+ * `bad`: the constants that the file must store with 8 bits per element. */
 static gboolean
 reads_packed (const CleaveNode *node, GHashTable *bad)
 {
@@ -44,7 +44,8 @@ reads_packed (const CleaveNode *node, GHashTable *bad)
          (zero != NULL && cleave_tensor_get_bits (zero) == cleave_tensor_get_bits (x));
 }
 
-/* Adds to `bad` each constant with a reader that needs bytes. Returns whether the set has grown. */
+/* Adds to `bad` each constant that the file must store with 8 bits per element because of one of
+ * its readers. Returns whether the set has grown. */
 static gboolean
 exclude (const CleaveGraph *graph, GHashTable *bad)
 {
@@ -61,7 +62,8 @@ exclude (const CleaveGraph *graph, GHashTable *bad)
   return changed;
 }
 
-/* Adds to `bad` the outputs of the graph, and each tensor whose ranges are constants. */
+/* Adds to `bad`, the constants that must keep 8 bits per element, each constant that is an output
+ * of the graph. Also adds each tensor of which a constant is a range. */
 static void
 exclude_shared (const CleaveGraph *graph, GHashTable *bad)
 {

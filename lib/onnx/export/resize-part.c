@@ -146,9 +146,10 @@ evaluate (const CleaveResult *value)
   return results == NULL ? NULL : cleave_tensor_ref (results->pdata[value->index]);
 }
 
-/* Writes the value of a node that depends on constants alone. An importer computes such a node
- * before it reads the doc string, and products with weights have other last bits than the node.
- * Returns FALSE if evaluate() finds no value. */
+/* Writes the value of a node that depends on constants alone. If the file had products with weights
+ * instead, an importer would compute the products before it reads the doc string. The result could
+ * then differ from the node's result in the last bits. Returns FALSE if evaluate() finds no value.
+ */
 static gboolean
 add_value (CleaveOnnxExport *export, const CleaveNode *node)
 {

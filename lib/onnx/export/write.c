@@ -206,9 +206,9 @@ cleave_onnx_add_packed (CleaveOnnxExport *export, const char *name, CleaveTensor
 
 /* The functions below add small constants, which several nodes may share. */
 
-/* A constant of the graph shares its initializer with an equal operand of another node if it has at
- * most this many bytes. Such an operand is an attribute in our op record, for example the axes of a
- * Squeeze. The constant and the operand must have the same name in the imported file. */
+/* Constants of at most this many bytes share one initializer if their contents and their names in
+ * the imported file are equal. For example, a Constant of the graph and the axes of a Squeeze, an
+ * attribute in our op record, may share an initializer. */
 #define MAX_SMALL 4096
 
 static GBytes *
