@@ -16,7 +16,7 @@ typedef struct
 {
   CleaveOnnxImport *import;
   CleaveOnnxDynamic *dynamic;
-  GHashTable *seen; /* set of the names of the values that were added */
+  GHashTable *seen; /* set of the names that add_read() has handled */
   GError *error;
 } Border;
 
@@ -32,8 +32,9 @@ find_constant (CleaveOnnxImport *import, const CleaveOnnxValue *value)
   return tensor;
 }
 
-/* Adds a value of the static part that a dynamic node reads. The value is a constant, an input of
- * the model, or an output of the graph. */
+/* Lets the dynamic part read the value `name` of the static part. A constant becomes a constant of
+ * the dynamic part. Any other value becomes an output of the graph, unless it is an input of the
+ * model or already an output. */
 static void
 add_read (const char *name, gpointer data)
 {
@@ -174,9 +175,9 @@ pack_graph (const CleaveOnnxImport *import, const Onnx__GraphProto *whole)
   return g_bytes_new_take (data, n);
 }
 
-/* Removes static nodes that computed only tensors of sequences for dynamic nodes, since no node of
- * the graph reads their results. Then removes nodes that computed only operands of removed
- * nodes. */
+/* Removes static nodes that compute tensors of sequences, if no node of the graph reads these
+ * tensors. Only dynamic nodes then read the sequences, and the dynamic part computes the tensors.
+ * Then removes nodes that computed only operands of removed nodes. */
 static void
 remove_items (CleaveOnnxImport *import)
 {

@@ -17,7 +17,7 @@ struct CleaveOnnxChain
 {
   gboolean is_open;    /* whether the current node of the run may start a chain or join it */
   guint first;         /* index of the first node of the chain */
-  guint n_before;      /* number of values of the import before it read the current node */
+  guint n_before;      /* number of values that the import had before it read the current node */
   GPtrArray *operands; /* CleaveOnnxValue: known values that are constants or inputs of the graph */
   GPtrArray *tensors;  /* CleaveTensor of each input of the graph */
 };

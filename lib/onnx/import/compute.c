@@ -11,8 +11,9 @@
 #include "../../ir/evaluate.h"
 #include "../../ir/graph-private.h"
 
-/* A node with at least this many kernel steps is computed by the caller's function. For this work,
- * the reference kernels take about 10 ms, and compiling takes less than 1 ms. */
+/* The caller's function computes a node with at least this much work (cleave_evaluate_call_work(),
+ * about one step for each MAC). For this work, the reference kernels take about 10 ms, and
+ * compiling takes less than 1 ms. */
 #define MIN_WORK (1 << 22)
 
 gboolean

@@ -79,7 +79,7 @@ GPtrArray *cleave_onnx_compute (CleaveOnnxImport *import,
                                 const CleaveCall *call,
                                 const GPtrArray *operands,
                                 GError **error);
-/* Returns whether a node has enough kernel steps that compiling a graph for it saves time. */
+/* Returns whether a node has so much work that compiling a graph for the node saves time. */
 gboolean cleave_onnx_is_expensive (const CleaveOnnxImport *import,
                                    const CleaveCall *call,
                                    CleaveTensor *const *operands);

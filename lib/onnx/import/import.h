@@ -109,7 +109,8 @@ typedef struct
                            * value that the first iteration made of it; NULL: no body is read */
   gsize n_unrolled;       /* number of nodes that iterations of loops have added */
   CleaveOnnxNode *unused; /* a freed node that can be reused; NULL: none */
-  double fold_budget;     /* work that constant folding may still do, in kernel steps */
+  double fold_budget;     /* work that constant folding may still do, in steps of
+                           * cleave_evaluate_work() */
   CleaveOnnxBlocked *blocked; /* size of channel blocks and padding of the graph that is read; NULL:
                                * no value is in blocks */
   gint64 block;               /* number of channels in a block; 0: not known yet */
@@ -166,8 +167,8 @@ void cleave_onnx_keep_defaults (CleaveOnnxImport *import);
 /* Records that a constant decided a shape or an attribute. If the constant is a default value, a
  * written file fixes it: the caller of that file cannot replace it. */
 void cleave_onnx_fix_default (CleaveOnnxImport *import, const CleaveTensor *constant);
-/* pieces.c: merges the nodes that the exporter wrote for one piece of a split. The exporter writes
- * several nodes if ONNX has no op for the piece. */
+/* pieces.c: if the exporter wrote several nodes for one piece of a split, since ONNX has no op for
+ * the piece, replaces these nodes by the piece. */
 void cleave_onnx_merge_pieces (CleaveGraph *graph);
 /* Returns the value as a result of the graph. Adds a Constant to the graph if the value has no
  * result yet. */
@@ -230,11 +231,11 @@ gboolean cleave_onnx_read_node (CleaveOnnxImport *import,
 
 /* The functions below read ops whose attributes are graphs (if.c, loop.c, scan.c). */
 
-/* Reads an If, and makes its values. The operands of the node must be set already. */
+/* Reads an If, and makes its results. The operands of the node must be set already. */
 gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Reads a Loop, and makes its values by unrolling all iterations. */
+/* Reads a Loop, and makes its results by unrolling all iterations. */
 gboolean cleave_onnx_read_loop (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Reads a Scan, and makes its values by unrolling all iterations. */
+/* Reads a Scan, and makes its results by unrolling all iterations. */
 gboolean cleave_onnx_read_scan (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 /* Adds `n_nodes` to the count of nodes that unrolling adds. Returns FALSE and the error if
  * unrolling adds too many nodes. */
@@ -257,7 +258,7 @@ CleaveOnnxValue *cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *val
 
 /* Returns whether the op reads or makes a sequence. The importer runs such an op itself. */
 gboolean cleave_onnx_is_sequence_op (const char *op);
-/* Makes the values of a node whose op reads or makes a sequence. */
+/* Makes the results of a node whose op reads or makes a sequence. */
 gboolean cleave_onnx_read_sequence (CleaveOnnxNode *node, GError **error);
 /* Fails if an operand is a sequence. Only ops of sequences, and a Loop for its states, may read a
  * sequence. */
@@ -287,7 +288,7 @@ gboolean cleave_onnx_check_not_blocked (CleaveOnnxImport *import,
 
 /* The function below reads nodes of domains that the importer does not know (custom.c). */
 
-/* Reads a node of an unknown domain. The results of a Custom node become its values. */
+/* Reads a node of an unknown domain: adds a Custom node to the graph. */
 gboolean
 cleave_onnx_read_custom (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 
@@ -315,8 +316,8 @@ gboolean cleave_onnx_read_inputs (CleaveOnnxImport *import,
                                   const CleaveOnnxOptions *options,
                                   GError **error);
 
-/* Reads the declared type of an inner value. If a free dimension has the name of a dimension of an
- * input, both dimensions have the same extent. */
+/* Reads the declared type of an intermediate value. If a free dimension has the name of a dimension
+ * of an input, both dimensions have the same extent. */
 gboolean cleave_onnx_value_info_type (CleaveOnnxImport *import,
                                       const Onnx__ValueInfoProto *info,
                                       CleaveTensorType *type,

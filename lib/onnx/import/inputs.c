@@ -239,8 +239,9 @@ find_given (
   return NULL;
 }
 
-/* Returns whether a shape of the options gives the extent of a dimension: the shape has one number,
- * a dimension has its name, and no input has its name. */
+/* Returns whether an entry of the options is not the shape of an input, but the extent of a free
+ * dimension. This is so if the entry has one number, and if its name is the name of a dimension and
+ * of no input. */
 static gboolean
 is_for_dim (const CleaveOnnxShape *shape, const GPtrArray *inputs, const GPtrArray *dims)
 {
@@ -301,8 +302,9 @@ fail_dim (const char *name, const GPtrArray *names, GError **error)
                       nearest);
 }
 
-/* Returns a tensor with the number that the caller gives in `dim` for an input of one integer.
- * Returns NULL if no input of one integer has the name in `dim`. */
+/* Returns the value of an input that is a single integer, if the caller gives this integer in
+ * `dim`, an option for the extent of a dimension. Returns NULL if no input of one integer has the
+ * name in `dim`. */
 static CleaveTensor *
 make_number (const CleaveOnnxImport *import, const GPtrArray *inputs, const CleaveOnnxDim *dim)
 {

@@ -150,9 +150,9 @@ import_init (CleaveOnnxImport *import,
 }
 
 /* Returns whether a node can be part of a chain: it is an op of ONNX, and has no attribute with a
- * tensor or a graph. An op that decodes stored weights (CLEAVE_OP_STORAGE) is never part of a
- * chain: a Conv chooses its order of sums by constant weights, so the run decodes the weights
- * first. */
+ * tensor or a graph. An op that decodes stored weights (CLEAVE_OP_STORAGE), such as
+ * DequantizeLinear, is never part of a chain. A Conv in the chain must see the decoded weights as
+ * constants, since a Conv with constant weights may add in another order. */
 static gboolean
 may_join (const Onnx__NodeProto *proto)
 {

@@ -47,8 +47,8 @@ gboolean cleave_onnx_iterations_init (CleaveOnnxIterations *iterations,
 /* Reads `n_iterations` iterations, or fewer if `judge` ends the loop. */
 gboolean
 cleave_onnx_take_iterations (CleaveOnnxIterations *iterations, gint64 n_iterations, GError **error);
-/* Sets the node's values: the final states, then the scan outputs. The values of scan output i from
- * all iterations are concatenated along a new dimension `axes[i]`, last iteration first if
+/* Sets the node's results: the final states, then the scan outputs. The values of scan output i
+ * from all iterations are concatenated along a new dimension `axes[i]`, last iteration first if
  * `backwards[i]`. If `axes` is NULL, each new dimension is dimension 0; if `backwards` is NULL, the
  * first iteration comes first. */
 gboolean cleave_onnx_give_iterations (const CleaveOnnxIterations *iterations,

@@ -182,7 +182,8 @@ check_given (const char *name, const CleaveOnnxListType *type, const Given *give
   return TRUE;
 }
 
-/* Makes a value for each tensor of the caller. Returns NULL on error. */
+/* Makes a CleaveOnnxValue for each tensor of a list that the caller gives. Returns NULL on error.
+ */
 static GPtrArray *
 make_items (CleaveOnnxImport *import,
             const char *name,

@@ -30,8 +30,8 @@ read_attrs (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 
       if (strcmp (node->op, "Optional") == 0 &&
           proto->attribute[i]->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TYPE_PROTO)
-        continue; /* accept an empty optional value of any type, since no op computes with its
-                   * tensor */
+        continue; /* ignore the type of an empty optional value, since no op reads a tensor of the
+                   * value */
       attr = cleave_onnx_attr_read (node->import, proto->attribute[i], error);
 
       if (attr == NULL)
@@ -73,8 +73,8 @@ upgrade (CleaveOnnxNode *node, const char *domain, GError **error)
                                                    : cleave_onnx_upgrade (node, error);
 }
 
-/* If the node is an Identity of a sequence or of an optional value, makes that value the node's
- * value and returns TRUE. */
+/* If the node is an Identity of a sequence or of an optional value, makes this operand the node's
+ * result and returns TRUE. */
 static gboolean
 passes_sequence (CleaveOnnxNode *node)
 {
@@ -95,7 +95,7 @@ read_sequence (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **erro
   return read_attrs (node, proto, error) && cleave_onnx_read_sequence (node, error);
 }
 
-/* Reads an Identity of a sequence: does nothing, since passes_sequence() has set the values. */
+/* Reads an Identity of a sequence: does nothing, since passes_sequence() has set the result. */
 static gboolean
 read_nothing (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {

@@ -92,7 +92,7 @@ gboolean
 cleave_onnx_node_fail_attr (const CleaveOnnxNode *node, const CleaveOnnxAttr *attr, GError **error);
 /* Fails if the node still has attributes: the importer does not know them. */
 gboolean cleave_onnx_node_check_no_attrs (const CleaveOnnxNode *node, GError **error);
-/* make.c: makes the node's values. Folds the node, or adds it to the graph. */
+/* make.c: makes the node's results. Folds the node, or adds it to the graph. */
 gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
 
 /* Removes nodes of the graph after `last` that nothing reads. Keeps constants, to which values of
@@ -104,7 +104,8 @@ void cleave_onnx_remove_since (CleaveOnnxImport *import, const CleaveNode *last)
 /* Sets the budget of constant folding. The budget is proportional to `n_bytes`, the size of the
  * model's file. */
 void cleave_onnx_begin_folding (CleaveOnnxImport *import, gsize n_bytes);
-/* Subtracts `work` from the budget. Returns FALSE, without a change, if the budget is too small. */
+/* Subtracts `work` from the budget of constant folding. Returns FALSE, without a change, if the
+ * budget is too small. */
 gboolean cleave_onnx_spend (CleaveOnnxImport *import, double work);
 #define CLEAVE_ONNX_TOO_COSTLY                                                                     \
   "takes more work than constant folding may do for a file of this size"
@@ -115,8 +116,8 @@ const char *cleave_onnx_why_unknown (CleaveOnnxImport *import, const CleaveOnnxV
  * function returns whether all operands would be constant if constant folding had no budget. */
 gboolean cleave_onnx_is_constant (const CleaveCall *call, const GPtrArray *operands);
 gboolean cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands);
-/* Computes the node's values from constant operands. Leaves `values` empty if the computation
- * exceeds the budget, or if the results are too large. */
+/* Computes the node's results from constant operands, and stores them in `values`. Leaves `values`
+ * empty if the computation exceeds the budget, or if the results are too large. */
 gboolean cleave_onnx_fold (CleaveOnnxNode *node,
                            const CleaveCall *call,
                            const GPtrArray *operands,

@@ -11,7 +11,8 @@
 #include "node.h"
 #include "sequences.h"
 
-/* Makes an optional value the node's value. Takes ownership of `items`, its list. */
+/* Makes an optional value with the tensors `items` the node's result. Takes ownership of `items`.
+ */
 static gboolean
 finish (CleaveOnnxNode *node, GPtrArray *items, CleaveOnnxOptional optional)
 {

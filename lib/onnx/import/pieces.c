@@ -143,7 +143,7 @@ merge_join (Merging *merging, CleaveNode *node)
 
 /* The functions below merge a node with a Slice of its result. */
 
-/* Returns whether an attribute that ONNX lacks, such as the phase of a Resize, differs from its
+/* Returns whether an attribute that ONNX lacks, such as `phase` of a Resize, differs from its
  * default. */
 static gboolean
 is_ours (const CleaveOp *op, gconstpointer attrs)

@@ -28,8 +28,8 @@ check_body (const CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Defines the inputs of the body for index `place` of the sequences. An input for an operand that
- * is a tensor is the same for all indices. */
+/* Defines the inputs of the body for the tensors with index `place` in the sequences. An operand
+ * that is a tensor, not a sequence, is the same input for all indices. */
 static gboolean
 bind_inputs (const CleaveOnnxNode *node, const Onnx__GraphProto *body, guint place, GError **error)
 {

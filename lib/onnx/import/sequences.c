@@ -64,7 +64,8 @@ cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error)
 }
 
 /* Sets `position` to the value of operand `operand`, a position in a list of `n` tensors. A
- * negative value counts from the end of the list. Fails if the position exceeds n - 1 + `last`. */
+ * negative value counts from the end of the list. `last`: 0, or 1 if the position may also be n,
+ * the end of the list. Fails if the position is out of range. */
 static gboolean
 read_position (
     CleaveOnnxNode *node, guint operand, guint n, guint last, guint *position, GError **error)

@@ -37,10 +37,10 @@ CleaveTensor *cleave_text_tensor (CleaveTensor *like, CleaveElement element, GEr
 const Onnx__AttributeProto *
 cleave_text_attr (const Onnx__NodeProto *proto, const char *prefix, const char *ending);
 
-/* labels.c: makes the values of a LabelEncoder. */
+/* labels.c: makes the result of a LabelEncoder. */
 gboolean
 cleave_onnx_read_labels (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* text-casts.c: makes the values of a Cast, or of a CastLike, to or from strings. */
+/* text-casts.c: makes the result of a Cast, or of a CastLike, to or from strings. */
 gboolean cleave_onnx_read_cast (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 gboolean
 cleave_onnx_read_cast_like (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);

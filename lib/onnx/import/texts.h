@@ -28,8 +28,8 @@ CleaveOnnxValue *cleave_onnx_text_constant (CleaveOnnxImport *import,
  * strings, or maps labels. A node that only moves strings runs as a node on numbers. Returns FALSE
  * for a node of ai.onnx.ml if there is no dynamic part: the node becomes a Custom node. */
 gboolean cleave_onnx_has_texts (const CleaveOnnxNode *node, const Onnx__NodeProto *proto);
-/* Makes the values of a node for which cleave_onnx_has_texts() is TRUE. During an import, makes the
- * node dynamic instead. */
+/* Makes the results of a node for which cleave_onnx_has_texts() is TRUE. During an import, makes
+ * the node dynamic instead. */
 gboolean
 cleave_onnx_read_texts (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 /* Fails if the node reads strings, but does more than move or compare them. Call this function for
