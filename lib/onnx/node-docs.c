@@ -49,9 +49,9 @@ own_origin (CleaveGraph *graph)
  *
  * If iterations and other nodes read the same weights, the file contains these weights twice.
  *
- * If ONNX Runtime is estimated to need less memory without static shapes, the shapes of inner
- * values are hidden, too. To hide shapes, the file reshapes each input to its own shape, with a
- * list of extents that a `Loop` of one iteration returns.
+ * If ONNX Runtime is estimated to need less memory without static shapes, the shapes of
+ * intermediate values are hidden, too. To hide shapes, the file reshapes each input to its own
+ * shape, with a list of extents that a `Loop` of one iteration returns.
  *
  * Copies of the graph that were made before do not change.
  *

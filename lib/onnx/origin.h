@@ -28,13 +28,14 @@ typedef struct
 {
   char *producer_name, *producer_version, *domain, *doc, *graph_doc;
   gint64 model_version; /* version of the model; -1: none */
-  GPtrArray *metadata;  /* char *: for each entry its key, then its value */
+  GPtrArray *metadata;  /* char *: for each entry of the metadata its key, then its value */
   gboolean has_loops;   /* whether the export writes repeated nodes as Loops */
-  /* maps each domain other than the default one to its version, stored as a pointer */
+  /* maps each domain other than the default domain to its opset, stored as a pointer */
   GHashTable *opsets;
   GHashTable *node_docs;
   GHashTable *value_docs;
-  GHashTable *value_infos;    /* set of the names of inner values whose types the model declares */
+  GHashTable *value_infos;    /* set of the names of intermediate values whose types the model
+                               * declares */
   GHashTable *operands;       /* for an attribute that is a constant operand in the file: maps
                                * "node\nattribute" to the name of the constant */
   GPtrArray *warnings;        /* char *: the importer's warnings; the last entry is NULL */

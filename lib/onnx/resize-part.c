@@ -10,7 +10,8 @@
 
 #define LINE "cleave: resize "
 
-/* Numbers in the line: N_SETTINGS settings of the node, then N_OF_DIM numbers for each dimension.
+/* Numbers in the line that describes a piece: N_SETTINGS attributes of the node, then N_OF_DIM
+ * numbers for each dimension.
  */
 enum { N_SETTINGS = 5, N_OF_DIM = 6 };
 

@@ -30,8 +30,8 @@ cleave_onnx_find_winograd (const char *doc)
   return cleave_doc_line_find (doc, LINE);
 }
 
-/* Reads the phases of two dimensions, such as "0 1". For any other text, returns an empty list: the
- * Conv does not use Winograd's algorithm. */
+/* Reads the phases (0 or 1, winograd.h) of height and width, such as "0 1". For any other text,
+ * returns an empty list: the Conv does not use Winograd's algorithm. */
 static CleaveInts
 read_phases (const char *text)
 {
@@ -65,8 +65,8 @@ cleave_onnx_choose_winograd (const CleaveCall *call,
     a->winograd = (CleaveInts){ 2, { 0, 0 } };
 }
 
-/* Returns whether the importer would choose these phases for the node without a line in the doc
- * string. */
+/* Returns whether the importer would choose `phases` for the node if the doc string had no line
+ * about Winograd's algorithm. */
 static gboolean
 is_natural (const CleaveNode *node, const CleaveInts *phases)
 {

@@ -153,8 +153,8 @@ check (const ProtobufCMessageDescriptor *descriptor,
   return TRUE;
 }
 
-/* State of the allocator of protobuf-c: the bytes of the file, its large fields in order, and the
- * latest large block that protobuf-c allocated. */
+/* State of the allocator that protobuf-c uses: the bytes of the file, the file's large fields in
+ * order, and the latest large block that protobuf-c allocated. */
 typedef struct
 {
   guint8 *data; /* NULL: the bytes belong to the caller and must not be released */

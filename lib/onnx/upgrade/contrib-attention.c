@@ -182,24 +182,25 @@ unpack (
       node, packed, &CLEAVE_SHAPE (is.dim[0], is.dim[1], is.dim[2] * is.dim[4]), suffix, error);
 }
 
-/* Checks that the shapes of key and value fit the query, whose shape is `is`. */
+/* Checks that the shapes of key and value fit `query`, the shape of the query. */
 static gboolean
-check_parts (CleaveOnnxNode *node, const CleaveShape *is, gint64 n_heads, GError **error)
+check_parts (CleaveOnnxNode *node, const CleaveShape *query, gint64 n_heads, GError **error)
 {
   CleaveOnnxValue *k = cleave_onnx_node_operand (node, 1), *v = cleave_onnx_node_operand (node, 2);
   const gint64 any = CLEAVE_ONNX_ANY;
 
   if (k != NULL && cleave_onnx_value_shape (k)->rank == 4)
-    return cleave_onnx_expect (node, "key", k, &CLEAVE_SHAPE (is->dim[0], n_heads, any, any),
+    return cleave_onnx_expect (node, "key", k, &CLEAVE_SHAPE (query->dim[0], n_heads, any, any),
                                error) &&
            cleave_onnx_expect (
                node, "value", v,
-               &CLEAVE_SHAPE (is->dim[0], n_heads, cleave_onnx_value_shape (k)->dim[2], any),
+               &CLEAVE_SHAPE (query->dim[0], n_heads, cleave_onnx_value_shape (k)->dim[2], any),
                error);
-  return cleave_onnx_expect (node, "key", k, &CLEAVE_SHAPE (is->dim[0], any, is->dim[2]), error) &&
-         cleave_onnx_expect (node, "value", v,
-                             &CLEAVE_SHAPE (is->dim[0], cleave_onnx_value_shape (k)->dim[1], any),
-                             error);
+  return cleave_onnx_expect (node, "key", k, &CLEAVE_SHAPE (query->dim[0], any, query->dim[2]),
+                             error) &&
+         cleave_onnx_expect (
+             node, "value", v,
+             &CLEAVE_SHAPE (query->dim[0], cleave_onnx_value_shape (k)->dim[1], any), error);
 }
 
 /* Sets `parts` to Q, K and V as B×L×(N·H). K and V may have the shape B×N×L×H in the file. */
@@ -241,8 +242,8 @@ find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GErro
 }
 
 /* Returns the sum of `x`, which is Q, K or V, and its bias, divided into heads: B×N×L×H. The bias
- * of `x` begins at element `*at` of the bias operand; the function moves `*at` to the end of that
- * bias. */
+ * operand has the bias of Q, then of K, then of V. The bias of `x` begins at element `*at`; the
+ * function moves `*at` to the end of this bias. */
 static CleaveOnnxValue *
 make_heads (CleaveOnnxNode *node,
             CleaveOnnxValue *x,

@@ -33,7 +33,8 @@ check_blocks (const CleaveOnnxNode *node, const Blocks *b, GError **error)
              b->n);
 }
 
-/* A packed tensor, whose numbers are unpacked when they are first read. */
+/* A packed tensor: several numbers of 2 or 4 bits share a byte. The numbers are unpacked when they
+ * are first read. */
 typedef struct
 {
   CleaveTensor *packed; /* the packed bytes; NULL: all numbers equal `number` */
@@ -170,7 +171,8 @@ read_scales (CleaveOnnxNode *node, CleaveOnnxValue *scales, const Blocks *b, GEr
       scales == NULL ? "" : came);
 }
 
-/* Returns the bytes, whose shape is [n_rows, n_blocks * n], dequantized to float32. */
+/* Returns the bytes dequantized to float32. The bytes have n_rows rows, each with n_blocks blocks
+ * of n elements. */
 static CleaveOnnxValue *
 dequantize (CleaveOnnxNode *node,
             CleaveOnnxValue *bytes,
@@ -242,8 +244,8 @@ mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, cleave_onnx_cast (node, y, element, "", error));
 }
 
-/* The functions below upgrade GatherBlockQuantized. The upgrade gathers the same rows of the table,
- * of its scales and of its zero points. */
+/* The functions below upgrade GatherBlockQuantized. This op gathers rows of a quantized table. The
+ * upgrade also gathers the scales and the zero points of these rows, and then dequantizes. */
 
 static CleaveOnnxValue *
 gather (CleaveOnnxNode *node,
@@ -288,7 +290,7 @@ gather_block_quantized (CleaveOnnxNode *node, GError **error)
   element = cleave_onnx_value_type (scales)->element;
   b.n_rows = cleave_onnx_value_shape (data)->dim[0];
   n = cleave_onnx_value_shape (data)->dim[1] * 8 / b.n_bits;
-  b.n = MIN (b.n, MAX (n, 1)); /* a block has at most as many elements as a row */
+  b.n = MIN (b.n, MAX (n, 1)); /* block_size may exceed the length of a row */
   b.n_blocks = (n + b.n - 1) / b.n;
   gathered = b;
   gathered.n_rows = cleave_shape_n_elements (cleave_onnx_value_shape (indices));

@@ -14,7 +14,7 @@ enum {
   R, /* [D, H, 4 H]: weights of the hidden state, with the gates in the order of W */
   B, /* [D, 8 H]: the bias of W, then the bias of R */
   SEQUENCE_LENS,
-  INITIAL_H, /* [D, N, H]; INITIAL_C has the same shape */
+  INITIAL_H, /* hidden state, [D, N, H]; INITIAL_C, the cell state, has the same shape */
   INITIAL_C,
   P,
   W_SCALE, /* [D] or [D, 4 H]; each scale is followed by its zero point */
@@ -132,7 +132,8 @@ pick_bias (const Lstm *lstm, gint64 d, GError **error)
              : NULL;
 }
 
-/* Returns the initial state of direction `d`, [1, N, H]. Returns zeros if the operand is absent. */
+/* Returns the initial state of direction `d` for all batch elements, with the shape [1, batch,
+ * hidden]. Returns zeros if the operand is absent. */
 static CleaveOnnxValue *
 pick_state (const Lstm *lstm, guint operand, gint64 d, GError **error)
 {
@@ -222,7 +223,8 @@ run_direction (const Lstm *lstm, gint64 d, gboolean reverse, Direction *directio
   return TRUE;
 }
 
-/* Makes the results of the node: Y, [T, D, N, H], and Y_h and Y_c, [D, N, H]. */
+/* Makes the results of the node: Y with the shape [time steps, directions, batch, hidden], and Y_h
+ * and Y_c with the shape [directions, batch, hidden]. */
 static gboolean
 give_results (const Lstm *lstm, const Direction *directions, GError **error)
 {
@@ -264,8 +266,8 @@ find_unread (CleaveOnnxNode *node)
   return NULL;
 }
 
-/* Returns whether an initial state is absent or has the shape [D, N, H]. Any other shape must be an
- * error here, since the ops that read the state would broadcast it. */
+/* Returns whether an initial state is absent or has the shape [directions, batch, hidden]. Any
+ * other shape must be an error here, since the ops that read the state would broadcast it. */
 static gboolean
 state_fits (const Lstm *lstm, guint operand)
 {

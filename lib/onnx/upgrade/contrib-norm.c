@@ -70,7 +70,8 @@ skip_norm (CleaveOnnxNode *node, GError **error)
 }
 
 /* The functions below upgrade EmbedLayerNormalization, which adds the embeddings of words,
- * positions and segments, and normalizes the sum. The ids have the shape B×S. */
+ * positions and segments, and normalizes the sum. The ids have the shape batch × sequence length.
+ */
 
 static CleaveOnnxValue *
 embed (CleaveOnnxNode *node, guint table, CleaveOnnxValue *ids, const char *suffix, GError **error)

@@ -27,8 +27,8 @@ dequantize (CleaveOnnxNode *node, guint x, const char *suffix, CleaveOnnxAttr *a
                            axis, error);
 }
 
-/* Quantizes `y`, and makes the result the node's value. The scale is operand `scale` of the node,
- * and the zero point is operand scale + 1. */
+/* Quantizes `y`, and makes the quantized value the node's result. The scale is operand `scale` of
+ * the node, and the zero point is operand scale + 1. */
 static gboolean
 quantize (CleaveOnnxNode *node, CleaveOnnxValue *y, guint scale, GError **error)
 {
@@ -241,8 +241,8 @@ cleave_onnx_scaled_product (CleaveOnnxNode *node,
   return CLEAVE_ONNX_STEP ("Mul", suffix, NULL, y, scale);
 }
 
-/* Computes the product of two quantized matrices as floats, and makes the product the node's value.
- * Adds `bias` unless it is NULL. `integers`: A, B and their zero points. */
+/* Computes the product of two quantized matrices as floats, and makes the product the node's
+ * result. Adds `bias` unless it is NULL. `integers`: A, B and their zero points. */
 static gboolean
 finish_product (CleaveOnnxNode *node,
                 CleaveOnnxValue *const *integers,

@@ -53,7 +53,7 @@ cleave_onnx_upgrade_scale (CleaveOnnxNode *node, GError **error)
              node, scale_by (node, "", cleave_onnx_node_operand (node, 0), scale, 0, error));
 }
 
-/* Makes alpha * f (beta * x) the node's value, where f is the op `op`. */
+/* Makes alpha * f (beta * x) the node's result, where f is the op `op`. */
 static gboolean
 scale_around (CleaveOnnxNode *node, const char *op, double alpha, double beta, GError **error)
 {

@@ -45,7 +45,7 @@ typedef struct
                            * compute its operands */
   GHashTable *is_blocked; /* set of the names of values whose channels are in blocks */
   GHashTable *is_stated;  /* set of the names of values for which a ReorderOutput states the number
-                           * of  channels */
+                           * of channels */
   CleaveOnnxBlocked *found;
   gboolean contradicts;    /* whether the file contradicts the block size of this scan */
   gboolean has_zero_block; /* whether the last 8 channels of a convolution have only zero

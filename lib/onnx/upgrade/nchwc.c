@@ -15,8 +15,8 @@
 
 #include <string.h>
 
-/* If `good`, records that the node's value has blocks and `n_padded` channels in the file. Returns
- * `good`. */
+/* If `good`, records that the node's result has its channels in blocks in the file, `n_padded`
+ * channels with the padding. Returns `good`. */
 static gboolean
 mark (CleaveOnnxNode *node, gint64 n_padded, gboolean good)
 {

@@ -85,8 +85,9 @@ drop_leading_ones (
   return value != NULL;
 }
 
-/* Returns whether an operand (scale or bias) has more dimensions than the normalized ones, and
- * broadcasts to X. `own`: shape of the operand; `n_inner`: number of normalized dimensions. */
+/* Returns whether an operand (scale or bias) has more dimensions than LayerNormalization
+ * normalizes, and broadcasts to X. `own`: shape of the operand; `n_inner`: number of normalized
+ * dimensions. */
 static gboolean
 reaches_out (const CleaveShape *x, const CleaveShape *own, guint n_inner)
 {

@@ -43,10 +43,10 @@ widen (CleaveOnnxNode *node, guint operand, const char *suffix, GError **error)
   return value != NULL;
 }
 
-/* The functions below add the op with one scale for each block. */
+/* The functions below add a QuantizeLinear or DequantizeLinear with one scale for each block. */
 
-/* Returns an operand with the axis moved to the end, in the shape `rows`. The data has one row for
- * each block; scales and zero points have one number for each block. */
+/* Returns an operand reshaped to `rows`, after its blocked axis was moved to the end. So the data
+ * gets one row for each block, and scales and zero points get one number for each block. */
 static CleaveOnnxValue *
 permute_blocks (CleaveOnnxNode *node,
                 guint operand,
@@ -100,8 +100,9 @@ fill_block (CleaveOnnxNode *node, gint64 axis, gint64 missing, GError **error)
   return filled != NULL;
 }
 
-/* Adds the op with one scale for each block: each block becomes a row of a matrix, and each row has
- * a scale. Returns the result, or NULL on error. */
+/* Adds a node of the same op, QuantizeLinear or DequantizeLinear, for a node with blocks. The data
+ * becomes a matrix with a row for each block and a scale for each row. Returns the result in the
+ * original shape, or NULL on error. */
 static CleaveOnnxValue *
 do_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, GError **error)
 {
@@ -183,7 +184,7 @@ dequantize_short (CleaveOnnxNode *node, CleaveElement element, gint64 block, GEr
                              y == NULL ? NULL : cleave_onnx_cast (node, y, element, ".y", error));
 }
 
-/* Checks that the zero point of floats is absent or all 0. Sets the error if not. */
+/* Checks that the zero point of an op on 8-bit floats is absent or all 0. Sets the error if not. */
 static gboolean
 check_zero (CleaveOnnxNode *node, GError **error)
 {

@@ -232,8 +232,7 @@ shrinks (const CleaveOnnxResizeTarget *target)
 }
 
 /* Upgrades a node whose scales and extents are known. If our op record can express the node, adapts
- * the node's attributes. If not, adds Gathers and products with weights, and makes their result the
- * node's value. */
+ * the node's attributes. If not, replaces the node by Gathers and products with weights. */
 static gboolean
 use_target (CleaveOnnxNode *node,
             const char *policy,

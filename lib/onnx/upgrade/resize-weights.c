@@ -234,8 +234,8 @@ find_all_taps (Taps *all,
   return n;
 }
 
-/* Returns a type that broadcasts along dimension d of the result: [to, n, 1, …]; or [to, 1, …] if n
- * is 0. */
+/* Returns a type for numbers along dimension d of the result, n for each of its `to` elements: [to,
+ * n, 1, …]; or [to, 1, …] if n is 0. */
 static CleaveTensorType
 type_along (const CleaveOnnxResizeTarget *target, CleaveElement element, guint d, gint64 n)
 {

@@ -128,7 +128,8 @@ shift_nearest (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* The operand is padded by this many elements on each side: a tap lies at most this far outside. */
+/* Pad the operand by this many elements on each side: an element of the result reads at most this
+ * far beyond the border. */
 #define BORDER 3
 
 /* Returns the constant scales (`operand` 2) or sizes (`operand` 3), one for each dimension. Returns

@@ -6,8 +6,8 @@
 
 #include "contrib.h"
 
-/* The extents of the operand (`from`) and of the result (`to`), and the scale between them, for
- * each dimension. */
+/* For each dimension: the extent of the operand (`from`), the extent of the result (`to`), and the
+ * scale. */
 typedef struct
 {
   guint rank;
@@ -26,7 +26,7 @@ typedef struct
   gboolean is_smooth;    /* whether the attribute antialias is set, which the op record lacks */
 } CleaveOnnxResize;
 
-/* Replaces the node by Gathers, products with weights and sums. Sets the node's value. Returns
+/* Replaces the node by Gathers, products with weights and sums, and sets the node's result. Returns
  * FALSE on error. */
 gboolean cleave_onnx_resample (CleaveOnnxNode *node,
                                const CleaveOnnxResize *settings,

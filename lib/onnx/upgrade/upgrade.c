@@ -23,12 +23,12 @@ static const struct
   { NULL, "consumed_inputs", .any = TRUE, .until = 6 }, /* attribute of any op: a hint about
                                                          * memory */
   { "Dropout", "is_test", .any = TRUE },
-  { "GRU", "output_sequence", .any = TRUE }, /* states whether a node reads Y, which the graph
-                                              * shows */
+  { "GRU", "output_sequence", .any = TRUE }, /* states whether another node reads the result Y: the
+                                              * import sees this in the graph */
   { "LSTM", "output_sequence", .any = TRUE },
   { "RNN", "output_sequence", .any = TRUE },
-  { "Gemm", "broadcast", .any = TRUE }, /* Since opset 7, operands are always broadcast. Before
-                                         * opset 7, FALSE only forbids a broadcast. */
+  { "Gemm", "broadcast", .any = TRUE }, /* Since opset 7, operand C always broadcasts. Before opset
+                                         * 7, the attribute only allows or forbids this. */
 };
 
 static gboolean
@@ -408,7 +408,7 @@ static const struct
   { "TensorScatter", G_MAXINT64, 24, cleave_onnx_upgrade_tensor_scatter },
   { "Cast", G_MAXINT64, 0, cleave_onnx_upgrade_cast_19 },
   { "If", 0, 0, NULL },   /* if.c reads this op */
-  { "Loop", 0, 0, NULL }, /* loop.c reads this op, and scan.c the op of the next entry */
+  { "Loop", 0, 0, NULL }, /* loop.c reads this op; scan.c reads Scan */
   { "Scan", 0, 0, NULL },
 };
 

@@ -10,11 +10,12 @@
 
 /* An operand may have at most this many elements, so that lists of indices fit into a GArray. */
 #define MAX_ELEMENTS (1 << 28)
-/* Work of the sort of Unique for each element, in kernel steps. */
+/* Work of sorting in Unique, for each element, in steps of constant folding (about one MAC each).
+ */
 #define SORT_WORK 64
 
-/* Returns the tensor of a constant operand. Subtracts `work` kernel steps for each of its elements
- * from the budget of constant folding. Returns NULL on error. */
+/* Returns the tensor of a constant operand. For each of its elements, subtracts `work` steps from
+ * the budget of constant folding. Returns NULL on error. */
 static CleaveTensor *
 constant_of (CleaveOnnxNode *node, guint operand, double work, GError **error)
 {
@@ -317,8 +318,8 @@ cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error)
   if (at != NULL && *at < 0)
     g_array_index (axis->ints, gint64, 0) += rank;
   slices_init (&slices, x, at);
-  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* constant_of() limits the elements, so each
-                                                     * slice is empty */
+  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* more slices than constant_of() allows
+                                                     * elements: each slice is empty */
     return cleave_onnx_node_fail (node, error, "operand 0 has too many elements");
   groups_init (&groups, &slices, sorted);
   n_groups = CLEAVE_SHAPE (groups.first->len);

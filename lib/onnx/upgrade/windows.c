@@ -189,8 +189,8 @@ read_output_shape (const CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Sets pads for which the result has the extents `out`. If the result is larger than without pads,
- * output_padding adds the difference. */
+/* Sets the pads of a ConvTranspose so that its result has the extents `out`. If `out` is larger
+ * than the result without pads, output_padding adds the difference. */
 static gboolean
 fit_output_shape (
     CleaveOnnxNode *node, const Window *window, const gint64 *out, AutoPad mode, GError **error)
