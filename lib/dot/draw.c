@@ -17,7 +17,8 @@
  * clusters take 9 s instead of 0.2 s. */
 #define GROUP 32
 
-/* Fill colors of ops, light enough for black text and different enough to tell ops apart. */
+/* Fill colors of ops: light, for black text, and different, so that a reader can distinguish ops.
+ */
 static const char *const palette[] = {
   "#aec7e8", "#ffbb78", "#98df8a", "#ff9896", "#c5b0d5", "#d7b5a6", "#f7b6d2",
   "#dbdb8d", "#9edae5", "#b3cde3", "#ccebc5", "#fed9a6", "#e5d8bd", "#fddaec",

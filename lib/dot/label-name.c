@@ -6,8 +6,8 @@
 
 #include "../ir/graph-private.h"
 
-/* Labels keep a prefix of fewer bytes. To omit a short prefix would save little, and a reader can
- * search a picture for full names. */
+/* Labels omit the prefix that all names share only if the prefix has at least this many bytes. A
+ * shorter prefix would save little, and a reader can search a picture for full names. */
 #define MIN_PREFIX 6
 /* If a name has more characters than this, a label shows only about this many characters from its
  * end. */

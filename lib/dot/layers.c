@@ -13,8 +13,8 @@
  * more sweeps. */
 #define SWEEPS 2
 
-/* The neighbors of all boxes in one direction. The neighbors of box b are others[first[b]] to
- * others[first[b + 1] - 1]. */
+/* The neighbors of all boxes in one direction: all predecessors, or all successors. The neighbors
+ * of box b are others[first[b]] to others[first[b + 1] - 1]. */
 typedef struct
 {
   guint *first, *others;

@@ -99,7 +99,7 @@ cuts_rows (const CleavePiecePlace *place, const char *letters)
 }
 
 /* Returns whether a join assembles pieces: it has no views among its operands. A join with views
- * adds a neighbor's rows to a piece. */
+ * among its operands only adds rows of a neighbor to a piece. */
 static gboolean
 joins_pieces (const CleaveNode *join)
 {
@@ -130,8 +130,8 @@ note_place (const CleaveOperand *use,
     places[piece->id] = *place;
 }
 
-/* Sets the entries of the operands of a join in `places`. Computes the ranges of the join only
- * once, since a join may have many operands. */
+/* Sets places[id] for the nodes that compute the operands of a join: each operand is a part of the
+ * join's result. Computes the ranges of the join only once, since a join may have many operands. */
 static void
 note_parts (const CleaveNode *join, const CleaveOp *assemble, CleavePiecePlace *places)
 {
@@ -147,9 +147,9 @@ note_parts (const CleaveNode *join, const CleaveOp *assemble, CleavePiecePlace *
     }
 }
 
-/* Sets the entries in `places` of those operands of a piece that are pieces. If the piece computes
- * each range of its result from the same range of an operand, the operand is a piece of the same
- * range. */
+/* Sets places[id] for nodes that compute the operands of a piece. If the piece computes each range
+ * of its result from the same range of an operand, the operand is a piece with the same range as
+ * the piece. */
 static void
 note_operands (const CleaveNode *node, const CleaveOp *assemble, CleavePiecePlace *places)
 {

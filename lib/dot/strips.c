@@ -12,8 +12,8 @@ typedef struct
   guint *strip;          /* indexed by node id: number of the node's strip in its band; G_MAXUINT:
                           * the node is in no strip */
   guint *n;              /* indexed by band: number of strips */
-  guint *parts;          /* indexed by band: number of operands of the current join, so far, that
-                          * are in the band */
+  guint *parts;          /* indexed by band: number of operands in the band that number_parts() has
+                          * counted for the current join */
   gboolean *passes_rows; /* indexed by band: whether a strip passes rows to a later strip */
 } Search;
 

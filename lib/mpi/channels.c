@@ -47,8 +47,8 @@ cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error)
   copy_communicator (channels, comm, &own);
   if (!cleave_mpi_agree (comm, own, error))
     {
-      /* Freeing a communicator is collective, and a rank whose call failed has no communicator to
-       * free. So no rank frees its communicators. */
+      /* Do not free the communicators. The call is collective, so all ranks must take part, but a
+       * rank on which the duplication failed has no communicator. */
       channels->comm = channels->alarm = MPI_COMM_NULL;
       return FALSE;
     }

@@ -9,11 +9,11 @@
  * its place in the arena, without a copy. Example: 3 runs of 16 bytes, 32 bytes apart, are one MPI
  * type, and the message is one element of this type. */
 
-/* Makes and commits the MPI type of one message at a place. Returns an MPI error code. A place may
- * have more bytes or runs than an int can count. */
+/* Makes and commits the MPI type of a message whose value is at `place`. Returns an MPI error code.
+ * The value may have more bytes or runs than an int can count. */
 int cleave_message_type_init (const CleaveMessagePlace *place, MPI_Datatype *type);
-/* Makes a persistent request that sends the bytes at a place to the peer (if `is_sent`), or
- * receives bytes from the peer into the place. Returns an MPI error code. */
+/* Makes a persistent request that sends the value at `place` to the peer (if `is_sent`), or
+ * receives a value from the peer into `place`. Returns an MPI error code. */
 int cleave_request_init (MPI_Request *request,
                          const CleaveMessagePlace *place,
                          gboolean is_sent,

@@ -266,9 +266,9 @@ read_graph (const Saved *saved, GError **error)
 
 /* The following functions read the schedule and the packed weights. */
 
-/* Returns a copy of entry `child` of the metadata, which is an array whose elements have `size`
+/* Returns a copy of entry `child` of the metadata. The entry is an array whose elements have `size`
  * bytes. If `is_first`, sets *n to the length of the array. If not `is_first`, *n is the required
- * length, and the function returns NULL if the array has another length. */
+ * length; returns NULL if the array has another length. */
 static gpointer
 dup_array (const Saved *saved, gsize child, gsize size, gboolean is_first, guint *n)
 {

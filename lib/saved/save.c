@@ -314,8 +314,8 @@ cleave_graph_save_program (const CleaveGraph *graph,
 
   saving_init (&s);
   text = cleave_graph_print_more (graph, &more);
-  /* Plan the program for the graph that load.c will make of the text, since a plan depends on the
-   * order of the nodes. */
+  /* Plan the program for a graph that is parsed from the text, as load.c will parse it. A plan
+   * depends on the order of the nodes, which may differ in `graph`. */
   same = cleave_graph_parse_with (text, s.constants, error);
   if (same == NULL)
     return FALSE;

@@ -17,9 +17,9 @@ GPtrArray *cleave_dynamic_program_run_part (CleaveDynamicProgram *dynamic_progra
                                             guint n_values,
                                             CleaveOnnxDynamicStats *stats,
                                             GError **error);
-/* Adds to `names` and `values` the names and the tensors of the inputs of the model that are lists.
- * For each list, `inputs` has a tensor with the number of entries of the list, and then one tensor
- * for each entry. Fails if tensors are left after the last list. */
+/* Adds to `names` and `values` the names and the tensors of the model's inputs that are sequences
+ * or optional values. For each of these inputs, `inputs` has a tensor with the number of its
+ * entries, and then one tensor for each entry. Fails if `inputs` has more tensors. */
 gboolean cleave_dynamic_program_add_lists (const CleaveOnnxDynamic *dynamic,
                                            CleaveTensor *const *inputs,
                                            guint n_inputs,

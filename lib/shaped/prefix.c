@@ -34,7 +34,8 @@ is_first_of (const CleaveRange *range, const CleaveShape *shape)
   return cleave_ranges_equal (range, &first);
 }
 
-/* Returns whether the elements of `part` can be the first elements of `whole`. */
+/* Returns whether a tensor of type `part` can be the first elements of a tensor of type `whole`:
+ * the element types and ranks are equal, and no extent is larger. */
 static gboolean
 types_fit (const CleaveTensorType *part, const CleaveTensorType *whole)
 {
@@ -108,8 +109,8 @@ calls_fit (const CleaveCall *part, const CleaveCall *whole)
   return fits;
 }
 
-/* Returns whether, for each operand, the node that computes it for `part` and the node that
- * computes it for `whole` are partners. */
+/* Returns whether partners compute operand i of `part` and operand i of `whole`, for each i.
+ * Partners are the nodes at the same position of the two graphs. */
 static gboolean
 operands_fit (const CleaveNode *part, const CleaveNode *whole, GHashTable *partners)
 {
@@ -141,9 +142,9 @@ nodes_fit (const CleaveNode *part, const CleaveNode *whole, GHashTable *partners
          calls_fit (cleave_node_call_init (&a, part), cleave_node_call_init (&b, whole));
 }
 
-/* Returns a table that maps each node of `part` to its partner in `whole`. Returns NULL if the
- * graphs have different numbers of nodes. Returns NULL if a node and its partner have different
- * ops, or different numbers of operands or results. */
+/* Returns a table that maps each node of `part` to its partner, the node at the same position of
+ * `whole`. Returns NULL if the graphs have different numbers of nodes. Returns NULL if a node and
+ * its partner have different ops, or different numbers of operands or results. */
 static GHashTable *
 pair_nodes (const CleaveGraph *part, const CleaveGraph *whole)
 {
