@@ -244,10 +244,10 @@ cleave_onnx_export_custom (CleaveOnnxExport *export, const CleaveNode *node, GEr
 /* Sets the error of a node whose op has no form in ONNX. Returns FALSE. */
 gboolean cleave_onnx_export_refuse (const CleaveNode *node, GError **error);
 /* Decides which nodes become branches of Ifs. Returns the nodes (CleaveNode) in an order in which
- * they can be written. In this order, the first Where of each choice stands for the whole If.
- * Returns NULL on error. */
+ * they can be written. In this order, the first of the Wheres that become an If stands for the
+ * whole If. Returns NULL on error. */
 GPtrArray *cleave_onnx_export_order (CleaveOnnxExport *export, GError **error);
-/* Writes a whole If. `first` is the first Where of its choice. */
+/* Writes a whole If. `first` is the first of the Wheres that become this If. */
 gboolean
 cleave_onnx_export_choice (CleaveOnnxExport *export, const CleaveNode *first, GError **error);
 /* Writes a node that is not in an If. */

@@ -174,8 +174,8 @@ read_shape (const CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* Adds the dimension of the bytes to the type of an input of strings. If the caller gives a shape,
- * that shape has this dimension already. */
+/* Converts the type of an input of strings to a type of bytes: adds a last dimension, the bytes of
+ * each string. If the caller gives a shape, that shape has this dimension already. */
 static gboolean
 add_bytes (const Onnx__ValueInfoProto *info,
            gboolean has_given,

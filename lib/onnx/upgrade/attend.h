@@ -5,8 +5,8 @@
  * QAttention read their operands and attributes into a CleaveOnnxAttention; cleave_onnx_attend()
  * then adds the nodes.
  *
- * Shapes: B batch, N query heads, M key and value heads (N is a multiple of M), S queries, T keys,
- * H elements per head, P past keys. */
+ * Keys and values have the same number of heads. The number of query heads is a multiple of this
+ * number. */
 
 #include "contrib.h"
 
@@ -20,37 +20,44 @@ enum {
   CLEAVE_ONNX_N_SCORES
 };
 
-/* The operands of one attention, divided into heads. Masks and bias must broadcast to B×N×S×T. */
+/* The operands of one attention, divided into heads. Masks and bias must broadcast to the shape of
+ * the scores: batch × query heads × queries × keys. */
 typedef struct
 {
-  CleaveOnnxValue *q;       /* queries, B×N×S×H */
-  CleaveOnnxValue *k, *v;   /* keys and values, B×M×T×H; head i of q reads head i / (N / M) */
+  CleaveOnnxValue *q;     /* queries: batch × query heads × queries × elements per head */
+  CleaveOnnxValue *k, *v; /* keys and values: batch × key heads × keys × elements per head; with 8
+                           * query heads and 2 key heads, query heads 0 to 3 read key head 0, and
+                           * query heads 4 to 7 read key head 1 */
   CleaveOnnxValue *allowed; /* bool mask: where FALSE, `filtered` is added to the score; NULL:
                              * all TRUE */
   double filtered;
-  CleaveOnnxValue *causal;  /* bool mask: where FALSE, the lowest float is added to the score;
-                             * NULL: all TRUE */
+  CleaveOnnxValue *causal;  /* bool mask: where FALSE, the lowest float is added to the score, and
+                             * `filtered` is not; NULL: all TRUE */
   CleaveOnnxValue *bias;    /* numbers that are added to the scores; NULL: none */
-  double scale;             /* factor of the scores; 0: 1 / √H */
+  double scale;             /* factor of the scores; 0: 1 / √(elements per head) */
   double softcap;           /* scores become softcap * tanh (score / softcap); 0: unchanged */
-  CleaveOnnxValue *sink;    /* N scores, one for each head: softmax adds one key with this score,
-                             * and drops the probability of that key; NULL: none */
-  CleaveOnnxValue **scores; /* indexed by stage: receives the scores of the stage, whose heads may
-                             * be in groups (B×M×N/M×S×T); NULL: the caller needs no scores */
+  CleaveOnnxValue *sink;    /* one score for each query head: softmax adds a key with this score,
+                             * and drops the probability of this key; NULL: none */
+  CleaveOnnxValue **scores; /* indexed by stage: receives the scores of the stage. If there are
+                             * fewer key heads than query heads, two dimensions may replace the
+                             * dimension of query heads: key heads, and query heads per key head.
+                             * NULL: the caller needs no scores */
 } CleaveOnnxAttention;
 
 /* Returns the lowest finite number of an element type, the score of a masked key. */
 double cleave_onnx_lowest (CleaveElement element);
-/* Adds the nodes of an attention. Returns the result, B×S×(N·H); NULL on error. */
+/* Adds the nodes of an attention. Returns the result with the shape batch × queries × (elements of
+ * all heads); NULL on error. */
 CleaveOnnxValue *
 cleave_onnx_attend (CleaveOnnxNode *node, const CleaveOnnxAttention *attention, GError **error);
-/* Converts `x` from B×S×(N·H) to B×N×S×H. `n_heads` is N. Returns NULL on error. */
+/* Divides the last dimension of `x` into heads of n elements: batch × length × (n_heads * n)
+ * becomes batch × n_heads × length × n. Returns NULL on error. */
 CleaveOnnxValue *cleave_onnx_split_heads (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_heads, const char *suffix, GError **error);
 /* Returns a mask that tells whether query s may read key t. A query may not read later keys. If
  * `window` exceeds 0, a query may read only keys that are less than `window` positions earlier.
- * `past` (B×1×1×1) is the number of keys before query 0; if `past` is NULL, `n_past` is this
- * number. */
+ * `past` has the number of keys before query 0 for each batch element (batch × 1 × 1 × 1). If
+ * `past` is NULL, `n_past` is this number. */
 CleaveOnnxValue *cleave_onnx_causal (CleaveOnnxNode *node,
                                      gint64 n_queries,
                                      gint64 n_keys,
@@ -66,7 +73,8 @@ typedef struct
   gboolean is_causal;
   CleaveOnnxAttention core;         /* the attention itself; cleave_onnx_heads_attend() puts the
                                      * past before core.k and core.v */
-  CleaveOnnxValue *past_k, *past_v; /* past keys and values, B×N×P×H; NULL: none */
+  CleaveOnnxValue *past_k, *past_v; /* past keys and values: batch × heads × past keys × elements
+                                     * per head; NULL: none */
   CleaveOnnxValue *mask;            /* mask operand of the node; NULL: none */
   CleaveOnnxValue *y;               /* result 0 of the node */
 } CleaveOnnxHeads;

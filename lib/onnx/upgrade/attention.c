@@ -7,13 +7,14 @@
 #include "rotary.h"
 
 enum {
-  Q, /* queries: B×S×(N·H) or B×N×S×H; keys and values have the same layout */
+  Q, /* queries, with the elements of all heads in the last dimension (rank 3), or with a dimension
+      * of heads before the queries (rank 4); keys and values have the same layout */
   K,
   V,
-  MASK, /* bool or float, which broadcasts to B×N×S×T */
+  MASK, /* bool or float, which broadcasts to batch × heads × queries × keys */
   PAST_K,
   PAST_V,
-  N_KEYS, /* number of valid keys, for each of the B batch elements */
+  N_KEYS, /* number of valid keys, for each batch element */
 };
 
 static CleaveOnnxValue *
@@ -112,8 +113,8 @@ find_causal (CleaveOnnxNode *node, const CleaveOnnxAttention *core, GError **err
       past == NULL ? 0 : cleave_onnx_value_shape (past)->dim[2], NULL, 0, error);
 }
 
-/* Returns the scores of a stage as B×N×S×T. `mode` is the attribute qk_matmul_output_mode, in the
- * order of ONNX Runtime: the index of the stage. */
+/* Returns the scores of a stage with the shape batch × heads × queries × keys. `mode` is the
+ * attribute qk_matmul_output_mode, in the order of ONNX Runtime: the index of the stage. */
 static CleaveOnnxValue *
 find_scores (CleaveOnnxNode *node, const CleaveOnnxAttention *core, gint64 mode, GError **error)
 {
@@ -152,9 +153,9 @@ cleave_onnx_upgrade_attention (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish_all (node, (CleaveOnnxValue *[]){ y, core.k, core.v, scores }, 4);
 }
 
-/* Reads cos and sin into `rotary`. Without position ids, cos and sin have the shape B×S×n, where n
- * is the number of pairs of elements that rotate. With position ids (B×S), cos and sin are tables
- * indexed by position. */
+/* Reads cos and sin into `rotary`. Without position ids, cos and sin have the shape batch ×
+ * positions × n, where n is the number of pairs of elements that rotate. With position ids (batch ×
+ * positions), cos and sin are tables indexed by position id. */
 static gboolean
 read_angles (CleaveOnnxNode *node, CleaveOnnxRotary *rotary, const CleaveShape *x, GError **error)
 {

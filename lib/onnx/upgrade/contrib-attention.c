@@ -41,8 +41,8 @@ half_of_present (CleaveOnnxNode *node, CleaveOnnxValue *x, const char *suffix, G
       node, x, &CLEAVE_SHAPE (1, is->dim[0], is->dim[1], is->dim[2], is->dim[3]), suffix, error);
 }
 
-/* Slices `x` into Q, K and V, and divides each into heads. `x` has the shape B×S×n; the last
- * dimension has the elements of Q, then of K, then of V. */
+/* Slices `x` into Q, K and V, and divides each into heads. The last of the three dimensions of `x`
+ * has the elements of Q, then of K, then of V. */
 static gboolean
 slice_projected (CleaveOnnxNode *node,
                  gint64 n_heads,
@@ -77,9 +77,8 @@ slice_projected (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Computes attention on `x`, which has the shape B×S×n. The last dimension has the elements of Q,
- * then of K, then of V. `widths`: numbers of elements of Q, K and V; NULL: the three numbers are
- * equal. */
+/* Computes attention on `x`. The last of its three dimensions has the elements of Q, then of K,
+ * then of V. `widths`: numbers of elements of Q, K and V; NULL: the three numbers are equal. */
 static gboolean
 attend_projected (CleaveOnnxNode *node,
                   CleaveOnnxHeads *heads,
@@ -167,9 +166,9 @@ q_attention (CleaveOnnxNode *node, GError **error)
 
 /* The functions below upgrade MultiHeadAttention, which reads Q, K and V, and adds their bias. */
 
-/* Returns the value with index `part` of the n values in `packed`, which has the shape B×L×N×n×H.
- * The result has the shape B×L×(N·H). The values are Q, K and V if n is 3, and K and V if n is
- * 2. */
+/* Returns the value with index `part` of `packed`, whose dimension 3 has the values Q, K and V, or
+ * K and V. `packed` has the shape batch × length × heads × 2 or 3 × elements per head. The result
+ * has the shape batch × length × (elements of all heads). */
 static CleaveOnnxValue *
 unpack (
     CleaveOnnxNode *node, CleaveOnnxValue *packed, gint64 part, const char *suffix, GError **error)
@@ -203,7 +202,8 @@ check_parts (CleaveOnnxNode *node, const CleaveShape *query, gint64 n_heads, GEr
              &CLEAVE_SHAPE (query->dim[0], cleave_onnx_value_shape (k)->dim[1], any), error);
 }
 
-/* Sets `parts` to Q, K and V as B×L×(N·H). K and V may have the shape B×N×L×H in the file. */
+/* Sets `parts` to Q, K and V, with the elements of all heads in the last of three dimensions. K and
+ * V may also keep the shape batch × heads × length × elements per head. */
 static gboolean
 find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GError **error)
 {
@@ -241,9 +241,10 @@ find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GErro
   return check_parts (node, is, n_heads, error);
 }
 
-/* Returns the sum of `x`, which is Q, K or V, and its bias, divided into heads: B×N×L×H. The bias
- * operand has the bias of Q, then of K, then of V. The bias of `x` begins at element `*at`; the
- * function moves `*at` to the end of this bias. */
+/* Returns the sum of `x`, which is Q, K or V, and its bias, divided into heads. The sum has the
+ * shape batch × heads × length × elements per head. The bias operand has the bias of Q, then of K,
+ * then of V. The bias of `x` begins at element `*at`; the function moves `*at` to the end of this
+ * bias. */
 static CleaveOnnxValue *
 make_heads (CleaveOnnxNode *node,
             CleaveOnnxValue *x,

@@ -19,7 +19,7 @@ typedef struct
   gint64 n_heads, n_shared; /* number of query heads; number of key and value heads */
   gint64 window;
   gboolean is_causal, has_rotary, interleaved, is_smooth;
-  gint64 n_batch, n_new, n_keys; /* batch B, number of new keys S, number of present keys T */
+  gint64 n_batch, n_new, n_keys; /* size of the batch, number of new keys, number of present keys */
   gboolean is_prompt;            /* whether there are no past keys, so that the content of the cache
                                   * is ignored */
   CleaveOnnxValue *last;         /* int64, one for each batch element: index of the last valid
@@ -65,7 +65,8 @@ take_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
          cleave_onnx_refuse (node, 15, "k_norm_weight", error);
 }
 
-/* Reads Q, K and V as B×N×S×H and B×M×S×H. Operand 0 may hold Q, K and V, packed. */
+/* Reads Q, K and V, and divides them into heads: batch × heads × new keys × elements per head.
+ * Operand 0 may hold Q, K and V, packed. */
 static gboolean
 read_qkv (CleaveOnnxNode *node, Grouped *g, GError **error)
 {
@@ -191,8 +192,8 @@ rotate (CleaveOnnxNode *node, Grouped *g, GError **error)
 
 /* The functions below read and extend the cache. */
 
-/* Returns the row of each present key, B×T, in the concatenation of the cache, the new keys and a
- * row of zeros. */
+/* Returns, for each batch element and present key, the index of the key's row in the concatenation
+ * of the cache, the new keys and a row of zeros. */
 static CleaveOnnxValue *
 find_rows (CleaveOnnxNode *node, const Grouped *g, gint64 n_cached, GError **error)
 {

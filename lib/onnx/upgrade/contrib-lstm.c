@@ -6,18 +6,19 @@
 
 #include "contrib.h"
 
-/* Indices of the operands, in ONNX Runtime's order. Letters in the shapes: D directions, I inputs,
- * H hidden elements, N batch elements, T time steps. */
+/* Indices of the operands, in ONNX Runtime's order. */
 enum {
   X,
-  W, /* [D, I, 4 H]: weights of X, with the gates in the order i o f c */
-  R, /* [D, H, 4 H]: weights of the hidden state, with the gates in the order of W */
-  B, /* [D, 8 H]: the bias of W, then the bias of R */
+  W, /* [directions, inputs, 4 * hidden]: weights of X, with the gates in the order i o f c */
+  R, /* [directions, hidden, 4 * hidden]: weights of the hidden state, with the gates in the order
+      * of W */
+  B, /* [directions, 8 * hidden]: the bias of W, then the bias of R */
   SEQUENCE_LENS,
-  INITIAL_H, /* hidden state, [D, N, H]; INITIAL_C, the cell state, has the same shape */
+  INITIAL_H, /* [directions, batch, hidden]: hidden state; INITIAL_C, the cell state, has the same
+              * shape */
   INITIAL_C,
   P,
-  W_SCALE, /* [D] or [D, 4 H]; each scale is followed by its zero point */
+  W_SCALE, /* [directions] or [directions, 4 * hidden]; each scale is followed by its zero point */
   R_SCALE = 10,
 };
 

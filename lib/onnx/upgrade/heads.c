@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The forms of the attention of com.microsoft: a mask by length or by key, with or without a causal
- * mask, and with or without a past. contrib-attention.c calls the functions of this file.
- *
- * B: batch, S: queries, L: new keys, P: past keys, T = P + L, N: heads, H: elements per head. */
+/* Masks and past keys of the attention ops of com.microsoft. A mask operand has the shape batch or
+ * 2 * batch (ends and begins of the valid keys), batch × keys, or batch × queries × keys.
+ * contrib-attention.c calls the functions of this file. */
 
 #include "attend.h"
 
