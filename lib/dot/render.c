@@ -62,9 +62,10 @@ get_renderer (void)
   return renderer;
 }
 
-/* Renders a drawing that cleave_large_place() lays out. On failure, returns NULL and sets `why` as
- * the renderer does. Graphviz's "osage" is the fastest engine that computes the sizes of vertices
- * and clusters. The engine "nop2" of Graphviz keeps positions that are already set. */
+/* Renders a drawing that cleave_large_place() lays out. Returns NULL on failure, and sets `why` to
+ * the reason if the picture is too large. Graphviz's "osage" is the fastest engine that computes
+ * the sizes of vertices and clusters. The engine "nop2" of Graphviz keeps positions that are
+ * already set. */
 static GBytes *
 render_large (CleaveRenderFunc renderer, Agraph_t *drawing, const char *format, char **why)
 {

@@ -114,9 +114,8 @@ cleave_types_round_up (const GArray *types, const GArray *largest)
   return rounded;
 }
 
-/* Copies from `options` to `shapes` each shape whose name is not in `inputs`, the names of the
- * inputs of the model. The name of such a shape is the name of a free dimension, and the shape is
- * the extent of this dimension. */
+/* Copies from `options` to `shapes` the extents of free dimensions. An entry of the options is an
+ * extent if its name is not in `inputs`, the names of the model's inputs. */
 static void
 add_dimensions (GArray *shapes, const CleaveOnnxOptions *options, char *const *inputs)
 {

@@ -189,8 +189,8 @@ is_conv_of_sum (const Run *run, const char *name)
          find_sum (run, name) != NULL;
 }
 
-/* Returns 1 plus the index of the buffer that ONNX Runtime overwrites with the sum of `conv` and an
- * Add: the buffer of the other operand. Returns 0 if ONNX Runtime fuses no Add with `conv`. */
+/* If ONNX Runtime fuses `conv` with an Add, returns 1 plus the index of the buffer that the sum
+ * overwrites: the buffer of the Add's other operand. Returns 0 if not. */
 static guint
 find_summand (const Run *run, const Onnx__NodeProto *conv)
 {

@@ -157,8 +157,8 @@ has_local_values (CleaveTensor *constant, gint64 length)
 }
 
 /* Returns whether the indices from node `maker` are positions in the result of the MaxUnpool that
- * reads them. The indices are an input of the graph, a result of a MaxPool that is not split, or
- * constants that has_local_values() accepts. */
+ * reads them. This is so for an input of the graph, for a result of a MaxPool that is not split,
+ * and for constants that has_local_values() accepts. */
 static gboolean
 are_local (CleaveNode *maker, gint64 length)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Constant folding during the import. A node is folded if its operands are known, its values are
+/* Constant folding during the import. A node is folded if its operands are known, its results are
  * not too large, and the budget suffices. The budget is proportional to the size of the file.
  * Shapes and other values that must be constant need only a small part of the budget. A node that
  * is not folded stays in the graph. */

@@ -91,9 +91,8 @@ is_default (const CleaveOnnxImport *import,
          type.element == cleave_tensor_get_type (value->constant)->element;
 }
 
-/* Returns whether the caller gives input `name` a value. A number of the options is the value of
- * the input, unless a dimension of an input has this name. The number is then the extent of that
- * dimension. */
+/* Returns whether the caller gives input `name` a value. An option for the extent of a dimension
+ * also counts, if it has the name of the input and no dimension has this name. */
 static gboolean
 has_given (const CleaveOnnxOptions *options, const char *name, const GPtrArray *dims)
 {

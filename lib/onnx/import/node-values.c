@@ -133,7 +133,7 @@ read_plain (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
   return TRUE;
 }
 
-/* Reads an If, a Loop or a Scan. Only these ops have graphs as attributes. */
+/* Reads an If, a Loop or a Scan, whose attributes are graphs. */
 static gboolean
 read_bodies (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {

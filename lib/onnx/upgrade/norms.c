@@ -97,8 +97,8 @@ reaches_out (const CleaveShape *x, const CleaveShape *own, guint n_inner)
          cleave_shape_equal (x, &both);
 }
 
-/* Returns an added LayerNormalization of `x` with scale 1 and without bias; NULL on error. Moves
- * the attributes of `node` to the added node. */
+/* Adds a LayerNormalization of `x` with scale 1 and without bias, and returns its result; NULL on
+ * error. Moves the attributes of `node` to the added node. */
 static CleaveOnnxNode *
 normalize_only (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
 {

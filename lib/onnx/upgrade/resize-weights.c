@@ -291,8 +291,8 @@ pick_axis (CleaveOnnxNode *node,
                            cleave_onnx_constant (node, &type, indices));
 }
 
-/* Returns the value with each result element replaced by the extrapolation value if its position
- * along dimension d lies outside the operand. */
+/* Returns `x` with each element replaced by the extrapolation value if its position along dimension
+ * d lies outside the operand. */
 static CleaveOnnxValue *
 extrapolate_axis (CleaveOnnxNode *node,
                   const CleaveOnnxResize *settings,
