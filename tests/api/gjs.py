@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# gjs.py CLEAVE EXAMPLE: splits the MobileNetV2 that the command writes, with the JavaScript program EXAMPLE. Checks that
-# the split model has bit-identical results.
+# gjs.py CLEAVE EXAMPLE: splits the MobileNetV2 that the command writes, with the JavaScript program EXAMPLE.
+# Checks that the split model has bit-identical results.
 import os
 import shutil
 import subprocess

@@ -13,8 +13,8 @@ import re
 import subprocess
 import sys
 
-# Number of multiply-adds that one instruction computes on full vectors. A key is the name of the instruction and the
-# shape of its result.
+# Number of multiply-adds that one instruction computes on full vectors.
+# A key is the name of the instruction and the shape of its result.
 MACS = {
     ('fmla', '4s'): 4, ('fmla', '2d'): 2, ('sdot', '4s'): 16, ('udot', '4s'): 16, ('usdot', '4s'): 16, ('sudot', '4s'): 16,
     ('smull', '4s'): 4, ('smull2', '4s'): 4, ('smlal', '4s'): 4, ('smlal2', '4s'): 4,

@@ -45,8 +45,7 @@ RUN_MS, MIN_RUNS, MAX_RUNS = 100, 2, 50
 TRIES = 3
 # A node that runs more than IN_PLACE times as fast as its limit is a view: it moves no bytes.
 IN_PLACE = 5
-# Ops that need no line in the table: ops that run when the program is made, ops that only Cleave has, and ops in which
-# networks spend no time.
+# Ops without a line in the table: they run when the program is made, exist only in Cleave, or take no time in networks.
 WITHOUT_LINE = {'constant_of_shape', 'range', 'shape', 'input', 'constant', 'assemble', 'custom', 'eye_like', 'hann_window',
                 'hamming_window', 'blackman_window', 'mel_weight_matrix', 'tfidf_vectorizer', 'det', 'dft', 'stft', 'max_roi_pool', 'max_unpool'}
 
@@ -122,8 +121,8 @@ def instructions(limits, work, element, counts):
 
 def cell(limits, step, element, work=Work(), counts=(0, 0, 0)):
     ns = max(step['nanoseconds'], 1)
-    # A product and a sum of 32-bit or 64-bit integers are two instructions. A register holds half as many 64-bit
-    # integers as float32 numbers.
+    # A product and a sum of 32-bit or 64-bit integers are two instructions.
+    # A register holds half as many 64-bit integers as float32 numbers.
     factor = {'uint8': limits['bytes_factor'], 'int8': limits['bytes_factor'], 'int32': 0.5, 'int64': 0.25}.get(element, 1)
     arithmetic = 2 * (step['macs'] / factor + instructions(limits, work, element, counts)) / limits['float32_gflops']
     memory = (step['bytes'] + work.reads) / copy_rate(limits, step['bytes'])

@@ -55,8 +55,8 @@ IMAGE, ROWS = (1, 96, 56, 56), (1, 196, 768)
 SHAPES = {'image': IMAGE, 'rows': ROWS}
 F32 = 'float32'
 
-# Vector instructions per element of each op. A function such as Exp needs a range reduction and a polynomial with
-# float32 precision.
+# Vector instructions per element of each op.
+# A function such as Exp needs a range reduction and a polynomial with float32 precision.
 UNARY = {
     'Relu': 1, 'LeakyRelu': 2, 'Elu': 12, 'Selu': 12, 'Celu': 12, 'ThresholdedRelu': 1, 'HardSigmoid': 2, 'HardSwish': 3, 'Shrink': 2,
     'Sigmoid': Work(10, div=1), 'Tanh': Work(10, div=1), 'Exp': 11, 'Log': 14, 'Sqrt': Work(sqrt=1), 'Reciprocal': Work(div=1),

@@ -27,8 +27,8 @@ import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# The options of each limit. 'EXCLUDE' stands for the option that excludes the inputs; its name depends on the version
-# of `cleave`.
+# The options of each limit.
+# 'EXCLUDE' stands for the option that excludes the inputs; its name depends on the version of `cleave`.
 LIMITS = {'+0 %': ['--max-added-macs', '0'], '+0 %, inputs excluded': ['--max-added-macs', '0', 'EXCLUDE'],
           '+10 %': ['--max-added-macs', '10'], 'any MACs': []}
 EXCLUDE = ['--exclude-inputs', '--inputs-apart']
@@ -43,12 +43,12 @@ PATIENCE = 20
 # A goal: the search in a network of at most SMALL_NODES nodes takes at most SMALL_SECONDS processor seconds.
 SMALL_NODES, SMALL_SECONDS = 500, 0.3
 
-# The rows of the table of times, by the number of nodes of a network. A row (a, b) has the networks with more
-# than a and at most b nodes.
+# The rows of the table of times, by the number of nodes of a network.
+# A row (a, b) has the networks with more than a and at most b nodes.
 SIZES = [(0, 50), (50, 100), (100, 200), (200, 500), (500, math.inf)]
 
-# The goals: a pattern of labels of networks, the budget as a fraction of the unsplit arena,
-# and the largest allowed latency as a multiple of the unsplit latency.
+# The goals: pattern of labels of networks; budget as a fraction of the unsplit arena;
+# largest latency as a multiple of the unsplit latency.
 GOALS = [(r'networks/(tcn|wavenet)', 0.15, 1.25), (r'networks/yolov5', 0.60, math.inf), (r'networks/centernet', 0.35, math.inf)]
 # The goals for the search time of large networks: a pattern of labels, and the most processor seconds of a search.
 SECONDS = [(r'networks/chain-10000', 3.0), (r'networks/bert-base', 1.0)]
@@ -313,8 +313,8 @@ def goals(options):
 
 # The functions below print the tables of bench/results/fit-search-time.md.
 
-# The tables have a row for each network whose label begins with one of these words. Rows by size summarize all
-# networks.
+# The tables have a row for each network whose label begins with one of these words.
+# Rows by size summarize all networks.
 LISTED = r'^(networks|zoo|demo)/'
 BEGIN, END = '<!-- fit-corpus.py table: begin -->', '<!-- fit-corpus.py table: end -->'
 

@@ -15,9 +15,10 @@ import subprocess
 import sys
 import tempfile
 
-# For each bandwidth, the option `burst` of tbf: the bytes that tbf passes at once after a pause. A burst has the bytes
-# of 0.1 ms, but at least two frames. A real link has no burst: it takes 0.54 ms for 64 KiB at 1 Gbit/s. With a burst of
-# 0.4 ms of traffic, tbf took 0.26 ms.
+# For each bandwidth, the option `burst` of tbf: the bytes that tbf passes at once after a pause.
+# A burst has the bytes of 0.1 ms, but at least two frames.
+# A real link has no burst: it takes 0.54 ms for 64 KiB at 1 Gbit/s.
+# With a burst of 0.4 ms of traffic, tbf took 0.26 ms for 64 KiB.
 RATES = {'200mbit': '4kb', '500mbit': '6kb', '1gbit': '12kb'}
 PLACED_FOR = ['10', '30']  # Gbit/s and microseconds; for a slower network, one rank would get all nodes
 SPACES = ['cleave-a', 'cleave-b']
@@ -26,8 +27,8 @@ ADDRESSES = ['10.77.0.1', '10.77.0.2']
 BY_MPI = ['-x', 'CLEAVE_DEBUG=mpi']  # without this option, the ranks would read each other's memory, since they are on one host
 FIRST = ['chrt', '-f', '1'] if shutil.which('chrt') else []
 
-# A program that mpirun calls instead of ssh. It starts Open MPI's daemon in the namespace of the given address. Each
-# daemon has its own folder for temporary files, as on separate hosts.
+# A program that mpirun calls instead of ssh. It starts Open MPI's daemon in the namespace of the given address.
+# Each daemon has its own folder for temporary files, as on separate hosts.
 AGENT = '''#!/bin/sh
 case $1 in {0}) space={2} ;; *) space={3} ;; esac
 shift

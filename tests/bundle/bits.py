@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bits.py [--compiler=gcc,clang] [--places=arena,apart,rows] [--boards=M0,M4…] [--max-added-macs=50] [--jobs=N] CLEAVE
-# MODEL…: writes bundles of models and runs them. There are five budgets for a model, from the smallest arena to the
-# arena of the unsplit network. A model has a bundle for each different plan of the five budgets, and for each of
-# --places, the place of its input. Without a place, the script runs no bundle on this machine. A larger budget often
-# has the same plan, since no plan has fewer MACs. The smallest arenas need --max-added-macs, since the bundles compute
-# some columns twice. Compiles the bundles without warnings and with the address and undefined behavior sanitizers, and
-# runs their test programs. A test program compares the bits with the bits of `cleave run`. Compiles only one of several
-# files with the same text. With --boards, also runs the bundle with the smallest arena on emulated boards (emulate.py).
-# Prints a line for each model, and fails if one bundle differs. With --jobs, checks N models at once. If a bundle
-# cannot compute a model, the script prints the name of the model and skips the model.
+# MODEL…: writes bundles of models, compiles them and runs their test programs.
+# Each model has five budgets, from the smallest arena to the arena of the unsplit network.
+# A larger budget often has the same plan, since no plan has fewer MACs.
+# The smallest arenas need --max-added-macs, since the bundles compute some columns twice.
+# A model has a bundle for each different plan, and for each place of its input in --places.
+# If --places is empty, no bundle runs on this machine.
+# The compiler must give no warning. The test programs run with the address and undefined behavior sanitizers.
+# A test program compares the bits with the bits of `cleave run`. Files with the same text are compiled once.
+# With --boards, also runs the bundle with the smallest arena on emulated boards (emulate.py).
+# Prints a line for each model, and fails if one bundle differs. With --jobs, checks N models at once.
+# If a bundle cannot compute a model, the script prints the name of the model and skips the model.
 import argparse
 import concurrent.futures
 import glob

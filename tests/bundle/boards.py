@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# boards.py CLEAVE: runs small int8 networks and an LSTM as bundles on emulated boards. Compares their bits with the
-# bits of `cleave run`. Checks the bytes of stack, of code and tables, and the number of instructions. QEMU counts
-# instructions exactly and repeatably. Exits with 77 (skipped) where a compiler or QEMU is missing.
+# boards.py CLEAVE: runs small int8 networks and an LSTM as bundles on emulated boards.
+# Compares the bits of the bundles with the bits of `cleave run`.
+# Checks the bytes of stack, of code and tables, and the number of instructions.
+# QEMU counts instructions exactly and repeatably. Exits with 77 (skipped) where a compiler or QEMU is missing.
 import os
 import subprocess
 import sys
@@ -16,8 +17,8 @@ STACK = 512
 # A network with twice the rows may execute at most this many times the instructions.
 # The factor was 2.0 when this was written.
 GROWTH = 2.1
-# Limits on the instructions of the network with 16 rows, by board and options of the compiler. The numbers were
-# 3,603,775, 2,642,935 and 1,850,822 when this was written; the limits are 2 % higher.
+# Limits on the instructions of the network with 16 rows, by board and options of the compiler.
+# The numbers were 3,603,775, 2,642,935 and 1,850,822 when this was written; the limits are 2 % higher.
 LIMITS = {('M4', '-DCLEAVE_PLAIN_C'): 3676000, ('M4', ''): 2696000, ('M55', ''): 1888000}
 # Limits on the instructions if each layer has weights of -128.
 # The numbers were 3,556,143, 2,849,919 and 1,941,538 when this was written; the limits are 2 % higher.
@@ -49,8 +50,9 @@ output %y
 output %h
 output %c
 """
-# An average pooling of floats. Some of its windows contain only padding. For the Helium instructions of M55,
-# GCC 12 once compiled a conditional conversion of such a pooling to an instruction that the assembler refuses.
+# An average pooling of floats. Some of its windows contain only padding.
+# For the Helium instructions of M55, GCC 12 once compiled a conditional conversion of this pooling wrongly:
+# the assembler refuses the instruction.
 POOL = """%x = Input : float32 1x3x5x5  # x
 %y = AveragePool %x kernel_shape=2,2 pads=2,2,1,1 strides=2,2
 output %y

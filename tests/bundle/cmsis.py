@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# cmsis.py [--trials=N] CLEAVE [MODEL…]: writes bundles with --kernels cmsis-nn, and compares their bits with the bits of
-# `cleave run`. The bundles are linked with cmsis-stub.c, a slow substitute for CMSIS-NN. If the environment variable
-# CMSIS_NN names a folder with the folder Include and the library libcmsis-nn.a for this machine, also links the bundles with
-# that library. Reads the undefined symbols of the objects: they may call only functions that the header of the bundle
-# names. Exits with 77 (skipped) without a compiler.
+# cmsis.py [--trials=N] CLEAVE [MODEL…]: writes bundles with --kernels cmsis-nn.
+# Compares their bits with the bits of `cleave run`.
+# The bundles are linked with cmsis-stub.c, a slow substitute for CMSIS-NN.
+# If the variable CMSIS_NN names a folder with Include and libcmsis-nn.a for this machine, also links that library.
+# Reads the undefined symbols of the objects: they may call only functions that the header of the bundle names.
+# Exits with 77 (skipped) without a compiler.
 import argparse
 import glob
 import json

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-# emulate.py compiles bundles for small processors with Debian's cross compilers, and runs their test programs on
-# emulated boards. Usage: emulate.py [--board=M0,M4 …] [--flags="-O2"] [--table] FOLDER…
+# emulate.py compiles bundles for small processors with Debian's cross compilers.
+# Runs the test programs of the bundles on emulated boards.
+# Usage: emulate.py [--board=M0,M4 …] [--flags="-O2"] [--table] FOLDER…
 #
-# Prints a line for each bundle and board: the bytes of code and tables, the bytes of stack, and the instructions of a
-# run. The number of instructions is exact and repeatable, since the clocks of QEMU count instructions. It is unknown on
-# M0, which has no 32-bit timer. Fails if an output differs from the output of `cleave run`. A bundle that does not fit
-# the memory of a board is skipped.
+# Prints a line for each bundle and board: bytes of code and tables, bytes of stack, instructions of a run.
+# The number of instructions is exact and repeatable, since the clocks of QEMU count instructions.
+# The number is unknown on M0, which has no 32-bit timer.
+# Fails if an output differs from the output of `cleave run`.
+# A bundle that does not fit the memory of a board is skipped.
 import argparse
 import glob
 import os
@@ -18,11 +20,11 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ARM = ['arm-none-eabi-', '-mthumb', '--specs=picolibc.specs', '--oslib=semihost', '--crt0=hosted']
 RISCV = ['riscv64-unknown-elf-', '--specs=picolibc.specs', '--oslib=semihost', '--crt0=hosted']
-# Clocks: an option for emulate.c, and ticks per instruction. -icount shift=6 gives an instruction 64 ns. The CMSDK
-# timers have 25 million ticks a second (M33: 20 million), the counter of M55 32 million.
+# Clocks: an option for emulate.c, and ticks per instruction. -icount shift=6 gives an instruction 64 ns.
+# The CMSDK timers have 25 million ticks a second (M33: 20 million), the counter of M55 32 million.
 TIMER = ('-DTIMER=0x40000000', 1.6)
 
-# By name of a board: compiler with options, address and size of the flash, address and size of the RAM, QEMU command,
+# By name of a board: compiler and options, address and size of flash, address and size of RAM, QEMU command,
 # clock or None.
 BOARDS = {
     'M0': (ARM + ['-mcpu=cortex-m0'], 0, 0x40000, 0x20000000, 0x4000, 'qemu-system-arm -M microbit', None),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# documented.py GIR: checks that every type, field, value, function, argument and result of the API is documented, and that
-# each function says since which version it exists.
+# documented.py GIR: checks that every type, field, value, function, argument and result of the API is documented.
+# Also checks that each function says since which version it exists.
 import re
 import sys
 from xml.etree import ElementTree
@@ -40,8 +40,7 @@ def check(element, path):
     hidden = element.get('opaque') == '1' or element.get('introspectable') == '0' and kind == 'field'
     if kind in READ and name.endswith(('_get_gtype', '_quark')):
         return
-    # A function, method or constructor needs no summary. check_call() checks the documents of its arguments and its
-    # result.
+    # A function, method or constructor needs no summary. check_call() checks its arguments and its result.
     if kind in READ and not hidden and not has_document(element) and kind not in ('function', 'method', 'constructor'):
         complaints.append(name)
     if kind in CALLS:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# growth.py COUNT-INSTRUCTIONS CLEAVE: checks that work grows with the size of a graph like n log n, for all kinds of
-# graphs and operations. Counts instructions, which do not depend on the load of the machine.
+# growth.py COUNT-INSTRUCTIONS CLEAVE: checks that work grows with the size n of a graph like n log n.
+# Checks all kinds of graphs and operations. Counts instructions, which do not depend on the load of the machine.
 
 import os
 import subprocess
@@ -181,8 +181,8 @@ def peak_bytes(folder, n, make, words):
     return usage.ru_maxrss * 1024
 
 
-# Returns the peak bytes of `cleave compile` for each node of a model: the peak at 6,020 nodes minus the peak at 20
-# nodes, divided by 6,000.
+# Returns the peak bytes of `cleave compile` for each node of a model:
+# the peak at 6,020 nodes minus the peak at 20 nodes, divided by 6,000.
 def compile_bytes(folder, make, threads):
     words = ['compile', 'MODEL', '--threads', str(threads), '--as-is', '-o', 'out.plan']
     return (peak_bytes(folder, 6020, make, words) - peak_bytes(folder, 20, make, words)) / 6000

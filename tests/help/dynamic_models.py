@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Models whose shapes depend on data, as bytes: detectors with NonMaxSuppression, masks with NonZero, loops that run until
-# a condition, branches of different shapes, sequences, and older opsets.  Each has an input x of float32.
+# Models whose shapes depend on data, as bytes. Each model has an input x of float32.
+# The models have NonMaxSuppression, NonZero, Loops until a condition, branches of different shapes, and sequences.
+# Some models have older opsets.
 
 import os
 import struct
@@ -28,8 +29,8 @@ def scalar(name):
     return value_info(name, [], BOOL)
 
 
-# Adds the nodes that compute boxes [1, 64, 4] (corners) and scores [1, classes, 64] of a picture: a box for each pixel
-# of 8 x 8 features.
+# Adds the nodes that compute a box [4] and scores [classes] for each pixel of 8 x 8 features of a picture.
+# The boxes are 1x64x4 (corners), the scores 1 x classes x 64.
 def head(classes, pads=True):
     nodes = [
         node('Conv', ['x', 'w0'], ['f0'], 'stem', strides=[2, 2], pads=[1, 1, 1, 1]), node('Relu', ['f0'], ['f'], 'relu'),
@@ -130,8 +131,8 @@ def resize(opset):
     return model(nodes, [X], [value_info('out', [1, 2, 'h', 'w'])], used, opset)
 
 
-# Returns a model of a greedy search: the model appends the most likely token until this token is the last of the
-# alphabet.
+# Returns a model of a greedy search.
+# The model appends the most likely token until this token is the last of the alphabet.
 def search():
     body = graph(
         [node('Gather', ['ids_in', 'minus'], ['token'], 'token', axis=0), node('Gather', ['table', 'token'], ['e'], 'embed', axis=0),
@@ -159,8 +160,8 @@ def branches():
                  [reals('zero', [0], []), integers('zero1', [0]), integers('three', [3])])
 
 
-# Returns a model with a Loop that collects rows in a sequence. Data decides the number of rows; the first state of the
-# sequence is in the static part.
+# Returns a model with a Loop that collects rows in a sequence.
+# Data decides the number of rows; the first state of the sequence is in the static part.
 def sequences():
     body = graph([node('Gather', ['y', 'i'], ['row0'], 'row', axis=0), node('Unsqueeze', ['row0', 'first'], ['row'], 'row.2'),
                   node('SequenceInsert', ['s_in', 'row'], ['s_out'], 'insert'), node('Identity', ['c_in'], ['c_out'], 'same')],
@@ -177,8 +178,8 @@ def sequence(name):
     return block(1, name) + block(2, block(4, block(1, block(1, number(1, 1)))))
 
 
-# Returns a model that resizes each found patch to a size of its own and collects the patches in a sequence. The model
-# then maps the sequence, and takes the sequence out of an optional value.
+# Returns a model that resizes each found patch to a size of its own and collects the patches in a sequence.
+# The model then maps the sequence, and takes the sequence out of an optional value.
 def patches():
     body = graph(
         [node('Gather', ['places', 'i'], ['place'], 'place', axis=0), node('Slice', ['place', 'zero1', 'one1'], ['row'], 'row'),
@@ -222,8 +223,8 @@ def of_ml(op, inputs, outputs, name, **attributes):
     return node(op, inputs, outputs, name, **attributes) + block(7, ML)
 
 
-# Returns a model that maps classes to names, names to numbers, and classes to weights. The model also selects columns
-# of its scores.
+# Returns a model that maps classes to names, names to numbers, and classes to weights.
+# The model also selects columns of its scores.
 def labels():
     kinds = ['cat', 'dog', 'Vögel', 'fish']
     nodes = [node('MatMul', ['x', 'w'], ['y'], 'product'), node('ArgMax', ['y'], ['k'], 'class', axis=1, keepdims=0),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Models with inputs and outputs that are sequences or optional values, as bytes. Each case has a second model, whose inputs and
-# outputs are the tensors of the lists: ONNX Runtime for Node takes tensors only.
+# Models with inputs and outputs that are sequences or optional values, as bytes.
+# Each case has a second model, whose inputs and outputs are the tensors of the lists.
+# The second model is for ONNX Runtime for Node, which takes tensors only.
 
 import os
 import sys
@@ -43,8 +44,8 @@ def wrap_input(name, n, dims, optional=None):
     return made, inputs
 
 
-# Returns three lists: nodes that read the length and the `n` tensors of the list `name`, the outputs for them, and the
-# constants that these nodes read.
+# Returns three lists. The nodes of the first list read the length and the `n` tensors of the list `name`.
+# The second list has the outputs for these tensors, the third the constants that the nodes read.
 def wrap_output(name, n, element=FLOAT):
     nodes = [node('SequenceLength', [name], [f'{name}.length'], f'{name}.count')]
     outputs = [value_info(f'{name}.length', [], INT64)]
@@ -56,8 +57,8 @@ def wrap_output(name, n, element=FLOAT):
     return nodes, outputs, constants
 
 
-# Returns a case: the model with lists, the model with tensors, and for each list input the number of tensors and the
-# shape of the tensors.
+# Returns a case: the model with lists, and the model with tensors.
+# Also returns the number and the shape of the tensors of each list input.
 def case(nodes, inputs, outputs, constants, wrapped_inputs, wrapped_outputs, shapes):
     before = [one for nodes_of, _ in wrapped_inputs for one in nodes_of]
     after = [one for nodes_of, _, _ in wrapped_outputs for one in nodes_of]

@@ -38,8 +38,8 @@ def floats(n, seed=1):
     return struct.pack(f'<{n}f', *(((i * 37 + seed * 11) % 19 - 9) / 16 for i in range(n)))
 
 
-# Returns the fields of an attribute with this value: a list of integers or of texts, a real number, a text, the bytes
-# of a graph, or an integer.
+# Returns the fields of an attribute with this value.
+# The value is a list of integers or of texts, a real number, a text, the bytes of a graph, or an integer.
 def attribute_value(value):
     if isinstance(value, list) and value and isinstance(value[0], str):
         return b''.join(block(9, v) for v in value) + number(20, 8)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-# misuse.py ROOT CASES DEPFILE: reads the public headers and the documentation of their functions. Writes a table of
-# calls in C: each function with valid arguments, and with one invalid argument. misuse.c runs the calls of the table.
+# misuse.py ROOT CASES DEPFILE: reads the public headers and the documentation of their functions.
+# Writes a table of calls in C: each function with valid arguments, and with one invalid argument.
+# misuse.c runs the calls of the table.
 #
-# Expected results of a call: with GOOD, the function neither complains nor fails; with REFUSED, it complains or fails; with
-# ALIVE, it returns.
+# Expected results of a call. GOOD: the function neither complains nor fails.
+# REFUSED: the function complains or fails. ALIVE: the function returns.
 import glob
 import os
 import re

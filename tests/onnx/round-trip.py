@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-# round-trip.py PROGRAM [MODEL...]: PROGRAM imports and exports models (by default the models of libonnx-testdata). The
-# exported models must pass ONNX's own checker and contain all information of the originals. Prints SKIP without
-# python3-onnx.
+# round-trip.py PROGRAM [MODEL...]: PROGRAM imports and exports models (by default the models of libonnx-testdata).
+# The exported models must pass ONNX's own checker and contain all information of the originals.
+# Prints SKIP without python3-onnx.
 import collections
 import glob
 import os
@@ -60,8 +60,9 @@ def check_texts(path, old, new):
             check(path, sets.get(s.domain) == s.version, f'opset of {s.domain}')
 
 
-# Checks the nodes of the new file. If a node computes a value of the old file, the node must have the name and the
-# operands of the old node. Nodes that the import folded or rewrote may be missing.
+# Checks the nodes of the new file.
+# If a node computes a value of the old file, the node must have the name and the operands of the old node.
+# Nodes that the import folded or rewrote may be missing.
 def check_nodes(path, old, new):
     makers = {name: node for node in old.graph.node for name in node.output if name}
     names = collections.Counter(node.name for node in old.graph.node)

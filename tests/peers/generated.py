@@ -92,8 +92,8 @@ MODELS = {
                          sparse=[sparse('w', [4, 3], [1.5, -2, 0.25], [0, 1, 1, 2, 3, 2], True)]),
 }
 
-# A model for each type of 8-bit floats: e4m3fn, e4m3fnuz, e5m2, e5m2fnuz. Its weights are all bytes of the type except
-# NaN and infinity.
+# A model for each type of 8-bit floats: e4m3fn, e4m3fnuz, e5m2, e5m2fnuz.
+# The weights of a model are all bytes of its type except NaN and infinity.
 for kind, wrong in (17, (0x7f, 0xff)), (18, (0x80,)), (19, (*range(0x7c, 0x80), *range(0xfc, 0x100))), (20, (0x80,)):
     data = bytes(i if i not in wrong else 1 for i in range(256))
     raw = number(1, 64) + number(1, 4) + number(2, kind) + block(8, 'w') + block(9, data)

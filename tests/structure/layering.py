@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-# layering.py: compares the table of modules in docs/architecture.md with the tree. Also checks the texts that only some
-# files may contain, cycles of files that call each other, and the lengths and the first comments of files.
+# layering.py: compares the table of modules in docs/architecture.md with the tree.
+# Also checks texts that only some files may contain, and cycles of files that call each other.
+# Also checks the lengths and the first comments of files.
 import os
 import re
 import sys
@@ -34,8 +35,8 @@ NEVER = [
     (['lib/memory', 'lib/dot', 'lib/runtime', 'passes'], r'[!=]= *&cleave_op_', 'nobody asks which op a node is'),
 ]
 
-# Only the files in MAY_NAME_INSTRUCTIONS may name instructions or registers of a processor, in C or in assembly. Kernels
-# call the operations of the vector headers.
+# Only the files in MAY_NAME_INSTRUCTIONS may name instructions or registers of a processor, in C or in assembly.
+# Kernels call the operations of the vector headers.
 INTRINSICS = (r'\b_mm\d*_\w+|\b__m(128|256|512|mask)\w*|\bv\w+q?_(lane_|n_|high_)?[fsu](8|16|32|64)\b|immintrin|arm_neon|'
               r'\b__(AVX|SSE|FMA__|F16C|ARM_NEON|ARM_FEATURE)\w*|\b(u?int|float|poly)\d+x\d+(x\d)?_t\b|'
               r'__builtin_(ia32|aarch64|arm|neon)_\w+|\b(__)?asm(__)?\b( +volatile)? *\( *"[^"]')
@@ -239,8 +240,8 @@ def check_counts():
     regions = [p for p, text in SOURCES.items() for _ in re.findall(r'# *pragma +omp +parallel', text)]
     if len(regions) > 1:
         complaints.append('more than one parallel region: ' + ' '.join(regions))
-    # tests/passes/split/properties.c tests that no pass undoes a split. The file must list every pass except the passes
-    # that split.
+    # tests/passes/split/properties.c tests that no pass undoes a split.
+    # The file must list every pass except the passes that split.
     tried = read('tests/passes/split/properties.c')
     for name in sorted(set(re.findall(r'\b(cleave_pass_[a-z_]+) \(CleaveGraph \*graph,', SOURCES['include/cleave/cleave-pass.h']))):
         if 'split_for_' not in name and f'{name},' not in tried:

@@ -85,8 +85,8 @@ ALLOWED = {
     ('lib/ops/elementwise.def', 'FOLD one operand or more'): 'rows of a table',
 }
 
-# Files and functions that comments may name although the tree does not have them, with the reason. The check also ignores
-# names that begin with `reference/`, which are files of TensorFlow Lite for Microcontrollers.
+# Files and functions that comments may name although the tree does not have them, with the reason.
+# The check also ignores names that begin with `reference/`, which are files of TensorFlow Lite for Microcontrollers.
 ELSEWHERE = {
     'levels.h': 'meson writes it',
     'Changelog.md': 'of the ONNX repository',

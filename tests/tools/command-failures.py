@@ -32,8 +32,9 @@ class Failures(CommandTest):
         return subprocess.run([CLEAVE, *map(str, args)], capture_output=True, cwd=self.folder, timeout=300, check=False,
                               preexec_fn=limit, env=dict(os.environ, CLEAVE_DEBUG=debug))
 
-    # clang's thread sanitizer writes and maps a file when it starts. The sanitizer's wrapper of unlink () locks a
-    # mutex. When a signal arrives, the interrupted thread may already have locked this mutex.
+    # clang's thread sanitizer writes and maps a file when it starts.
+    # The sanitizer's wrapper of unlink () locks a mutex.
+    # When a signal arrives, the interrupted thread may already have locked this mutex.
     def skip_with_thread_sanitizer(self):
         if b'Sanitizer' in self.limited(resource.RLIMIT_FSIZE, 100, '--version').stderr:
             self.skipTest('a sanitizer writes a file of its own, and takes locks in a signal')
@@ -149,8 +150,8 @@ class Failures(CommandTest):
         os.symlink('round', self.path('round'))
         self.bad('cannot write', *split, 'round')
 
-    # After a signal at any time, the output file has its old content or its complete new content. No temporary file is
-    # left, except after SIGKILL.
+    # After a signal at any time, the output file has its old content or its complete new content.
+    # No temporary file is left, except after SIGKILL.
     def test_signals(self):
         self.skip_with_thread_sanitizer()
         args = ['split', 'large.onnx', *self.SPLIT, '-o', 'o.onnx', '--save-json', 'r.json']

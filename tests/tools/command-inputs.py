@@ -122,13 +122,13 @@ class Inputs(CommandTest):
         self.assertNotEqual(self.sums(self.two), sums)
 
 
-# Inputs that are also initializers. Since IR version 4, an initializer of this kind is a default value: a caller may
-# replace it.
+# Inputs that are also initializers.
+# Since IR version 4, an initializer of this kind is a default value: a caller may replace it.
 class Defaults(CommandTest):
     HOW = ('--node', 'relu', '--dims', 'C', '--num-chunks', '2', '--depth', '9')
 
-    # The model is a chain from x to y: a Conv by w and b, a Mul by s + s, a Relu, and a Reshape by k. Inputs w, b, s
-    # and k have default values. Input u is unused.
+    # The model is a chain from x to y: a Conv by w and b, a Mul by s + s, a Relu, and a Reshape by k.
+    # Inputs w, b, s and k have default values. Input u is unused.
     def setUp(self):
         super().setUp()
         nodes = [node('Conv', ['x', 'w', 'b'], ['c'], 'conv', pads=[1, 1, 1, 1]), node('Add', ['s', 's'], ['t'], 'twice'),

@@ -26,8 +26,8 @@ class Opt(CommandTest):
         self.assertEqual(self.read('a.onnx'), self.read('b.onnx'))
         self.assertEqual(self.good('diff', self.chain, 'b.onnx').strip().split(': ')[1], 'equal, bit for bit')
 
-    # Each list of options of the command `split` has an equal list for the pass `split` of `opt`. The command and the
-    # pass write the same file.
+    # Each list of options of the command `split` has an equal list for the pass `split` of `opt`.
+    # The command and the pass write the same file.
     def test_options_of_split_as_text(self):
         forms = [
             ['--node', 'conv1', '--dims', 'H', '--chunk-size', '5', '--small-first'],
@@ -139,8 +139,8 @@ class Partition(CommandTest):
         self.assertIn(schedule['outputs'][0]['value'], written)
         self.bad('-d DIR is missing', 'partition', 's.onnx')
 
-    # Runs the parts of a schedule by the command. The values between the parts are .npy files with the names of the values.
-    # Returns the outputs.
+    # Runs the parts of a schedule by the command.
+    # The values between the parts are .npy files with the names of the values. Returns the outputs.
     def run_parts(self, folder, inputs):
         with open(self.path(f'{folder}/schedule.json')) as file:
             schedule = json.load(file)

@@ -18,8 +18,9 @@ class Split(CommandTest):
         self.assertEqual(self.good('diff', self.chain, out), 'y: equal, bit for bit\n')
         return report
 
-    # Asserts exit status 1, a message on standard error, and no file. With --keep-going, asserts a file with equal
-    # outputs, and the report of the run without --keep-going. Returns the report.
+    # Asserts exit status 1, a message on standard error, and no file.
+    # With --keep-going, asserts a file with equal outputs, and the report of the run without --keep-going.
+    # Returns the report.
     def unmet(self, says, *args):
         files = sorted(os.listdir(self.folder))
         run = self.cleave('split', self.chain, '-o', 'unmet.onnx', '--dot-after', 'unmet.dot', '--json', *args)

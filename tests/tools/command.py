@@ -20,8 +20,8 @@ from onnx_bytes import floats, model, node, tensor, value_info
 CLEAVE = os.path.abspath(sys.argv.pop())
 
 
-# Returns a model of a chain: an input x of 1x3x16x16, a Conv with a 3x3 kernel, a node of the op `second`, and a
-# MaxPool of 2x2 with stride 2. The output is y.
+# Returns a model of a chain: an input x of 1x3x16x16, a 3x3 Conv, a node of the op `second`, and a MaxPool.
+# The MaxPool has a kernel of 2x2 and stride 2. The output is y.
 def chain(batch=1, weights=None, second='Relu', seed=1):
     nodes = [
         node('Conv', ['x', 'w'], ['c'], 'conv1', pads=[1, 1, 1, 1]),
@@ -32,9 +32,9 @@ def chain(batch=1, weights=None, second='Relu', seed=1):
     return model(nodes, [value_info('x', [batch, 3, 16, 16])], [value_info('y', [batch, 4, 8, 8])], [weights])
 
 
-# Returns a squeeze-and-excitation model with an input x of 1x4x256x256. A 3x3 Conv computes n channels. A
-# GlobalAveragePool, a Conv and a Sigmoid compute a factor for each channel, and a Mul scales the channels. A second 3x3
-# Conv computes the output y.
+# Returns a squeeze-and-excitation model with an input x of 1x4x256x256. A 3x3 Conv computes n channels.
+# A GlobalAveragePool, a Conv and a Sigmoid compute a factor for each channel, and a Mul scales the channels.
+# A second 3x3 Conv computes the output y.
 def squeeze(n=32):
     nodes = [
         node('Conv', ['x', 'w1'], ['wide'], 'conv1', pads=[1, 1, 1, 1]),
@@ -49,8 +49,8 @@ def squeeze(n=32):
     return model(nodes, [value_info('x', [1, 4, 256, 256])], [value_info('y', [1, 2, 256, 256])], weights)
 
 
-# Returns a model of eight images of 32 rows. A Concat joins their rows. A 3x3 Conv computes n channels, and a Relu and
-# a second 3x3 Conv follow. The output is y.
+# Returns a model of eight images of 32 rows. A Concat joins their rows.
+# A 3x3 Conv computes n channels, and a Relu and a second 3x3 Conv follow. The output is y.
 def stacked(n):
     images = [f'x{i}' for i in range(8)]
     nodes = [

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# completion.py FOLDER CLEAVE: tests the completion of bash, zsh and fish with the scripts in FOLDER, for the shells
-# that are installed.
+# completion.py FOLDER CLEAVE: tests the completion of bash, zsh and fish with the scripts in FOLDER.
+# Skips shells that are not installed.
 
 import os
 import shutil

@@ -20,8 +20,8 @@ spec = importlib.util.spec_from_file_location('fit_corpus', SCRIPT)
 corpus = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(corpus)
 
-# A script that replaces cleave. The script appends its arguments to the file `calls`. The script reports 80 bytes as
-# the least memory, and 40 bytes with --exclude-inputs.
+# A script that replaces cleave. The script appends its arguments to the file `calls`.
+# The script reports 80 bytes as the least memory, and 40 bytes with --exclude-inputs.
 STAND_IN = '''#!/bin/sh
 echo "$@" >> {folder}/calls
 case "$*" in

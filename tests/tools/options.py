@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# options.py SOURCE CLEAVE: checks that every option of every command is in its table, its help and the man page, and
-# that no text names an option that does not exist. Checks that every choice and environment variable is in the man page,
-# and that no option is accepted and ignored. (completion.py checks shells.)
+# options.py SOURCE CLEAVE: checks that every option of every command is in its table, its help and the man page.
+# Checks that no text names an option that does not exist, and that no option is accepted and ignored.
+# Checks that every choice and environment variable is in the man page. (completion.py checks shells.)
 
 import glob
 import hashlib
@@ -96,8 +96,8 @@ class Everywhere(unittest.TestCase):
                 self.assertNotRegex(text, r'\((?!default\b)[^)]*\)$', f'{name} {option}: write (default: …)')
         self.assertEqual([line for line in output('--help').splitlines() if len(line) > 100], [])
 
-    # A section of the man page has the options of its command, except for options that it declares to belong to another
-    # command.
+    # A section of the man page has the options of its command. Common options are in a section of their own.
+    # The section of `report` leaves out the options of `split` and `fit`, which the command `report` accepts, too.
     def test_man_page_has_each_option(self):
         for name, table in TABLES.items():
             section = f'OPTIONS OF {name.upper()}'
@@ -149,8 +149,8 @@ class Everywhere(unittest.TestCase):
                     self.assertEqual(sorted(options_of([rest]) - set(TABLES[name]) - set(RENAMED) - {'--help'}), [], f'{path}: cleave {name}{rest}')
         self.assertGreater(n, 100)
 
-    # An old name still works and prints a note. No help text contains it. If a command has an option of this name, the
-    # command prints no note.
+    # An old name still works and prints a note. No help text contains it.
+    # If a command has an option of this name, the command prints no note.
     def test_old_names_are_hidden(self):
         for old, new in RENAMED.items():
             owners = [name for name, table in TABLES.items() if new in table]
@@ -209,8 +209,8 @@ class Effects(command.CommandTest):
         '--search-budget': '10', '--seed': '1', '--shape': '2,3,16,16', '--slice-ranges': '0:1,0:4,0:3,0:8/0:1,0:4,3:8,0:8',
         '--state': 'all', '--stop-after': 'split', '--stream': '2', '--strips-per-band': '2', '--threads': '3', '--to': 'r', '--tolerance': '100', '--weights': 'object',
     }
-    # Options that do not change the output of the command line in BARE, each with the reason. Every other option
-    # changes the output or is refused.
+    # Options that do not change the output of the command line in BARE, each with the reason.
+    # Every other option changes the output or is refused.
     HOLDS = {
         ('dot', '--around'): 'the whole model is near',
         ('simulate', '--bandwidth'): 'nothing is sent',

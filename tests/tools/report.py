@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# report.py CLEAVE: tests the page of `cleave report`, and its behavior in a browser. The page has no error, a search finds
-# a node, and a click opens a box, for a small model and for a model with thousands of nodes. The browser part is skipped
-# without chromium.
+# report.py CLEAVE: tests the page of `cleave report`, and its behavior in a browser.
+# The page has no error, a search finds a node, and a click opens a box.
+# Tests a small model and a model with thousands of nodes. The browser part is skipped without chromium.
 
 import html
 import json
@@ -93,8 +93,8 @@ class Report(command.CommandTest):
         self.assertNotIn('trace', data)
         self.bad('-o FILE.html is missing: name the page to write', 'report', self.chain)
 
-    # The split changes the graph from 425 to 4,579 nodes. The page still has less than 2 MB, so a mail can contain
-    # it.
+    # The split changes the graph from 425 to 4,579 nodes.
+    # The page still has less than 2 MB, so a mail can contain it.
     def test_a_large_graph(self):
         dense = self.write('dense.onnx', networks.densenet())
         self.good('report', dense, '--for-threads', '8', '--no-times', '-o', self.path('dense.html'))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# schemas.py SOURCE CLEAVE: checks the output of --json and the files of --save-json against the schemas. Each schema must have
-# a command that prints all its properties, and a line in the guide.
+# schemas.py SOURCE CLEAVE: checks the output of --json and the files of --save-json against the schemas.
+# Each schema must have a command that prints all its properties, and a line in the guide.
 
 import json
 import os

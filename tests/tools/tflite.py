@@ -40,8 +40,8 @@ class Commands(unittest.TestCase):
     def has_subgraphs(self, model):
         return 'state_initial' in self.run_command('info', model)
 
-    # `cleave memory --offline-plan` writes a model with a memory plan, and keeps everything else. It refuses a model of
-    # several subgraphs, since a plan has tensors of one subgraph only.
+    # `cleave memory --offline-plan` writes a model with a memory plan, and keeps everything else.
+    # The command refuses a model of several subgraphs, since a plan has tensors of one subgraph only.
     def test_a_plan_keeps_the_model(self):
         n_planned = 0
         for model in self.models:
@@ -86,8 +86,8 @@ class Commands(unittest.TestCase):
             with open(page, encoding='utf-8') as file:
                 self.assertIn('<html', file.read().lower())
 
-    # Integers with the arithmetic of TensorFlow Lite have no form in ONNX, so the export of a model with these integers
-    # is an error with this reason.
+    # Ops with the integer arithmetic of TensorFlow Lite have no form in ONNX.
+    # So the export of a model with these ops is an error. The message names an op, and suggests a .cleave file.
     def test_models_of_floats_become_onnx(self):
         kinds = set()
         for model in self.models:

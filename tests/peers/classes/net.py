@@ -81,8 +81,8 @@ class Net:
         onnx.checker.check_model(model)
         onnx.save(model, path)
 
-    # The methods below add convolutions. Kernel, stride and dilation apply to all spatial dimensions, whose number is
-    # `rank`.
+    # The methods below add convolutions.
+    # Kernel, stride and dilation apply to all spatial dimensions, whose number is `rank`.
 
     def conv(self, x, n_in, n_out, kernel=1, stride=1, group=1, dilation=1, gain=1.0, rank=2, pads=None, bias=True):
         window = [kernel] * rank if isinstance(kernel, int) else list(kernel)
