@@ -24,8 +24,8 @@ cleave_copy_loops_move (CleaveCopyLoops *loops, guint from, guint to)
     }
 }
 
-/* Inserts the loop by its step in `to`, behind all loops with larger steps. So the copy writes
- * memory from begin to end, for any order of the calls. */
+/* Inserts the loop behind all loops with larger steps in `to`. So the copy writes memory from begin
+ * to end, in whatever order the caller adds the loops. */
 void
 cleave_copy_loops_add (CleaveCopyLoops *loops, gint64 n, gint64 to_step, gint64 from_step)
 {

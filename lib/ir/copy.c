@@ -213,8 +213,8 @@ step_side (const Side *side, gint64 *index, gint64 at)
   return at;
 }
 
-/* Copies element by element over the dimensions that have no common loops, such as [3, 5] and [5,
- * 3]. The common loops run inside, once for each element. */
+/* Copies between the dimensions that are left after take_loops() split off the common loops, such
+ * as [3, 5] and [5, 3]: one element after the other. For each element, all common loops run. */
 static void
 copy_elements (
     const CleaveCopyLoops *loops, const Side *to, const Side *from, char *t, const char *f)

@@ -10,8 +10,8 @@
 
 #include "view.h"
 
-/* A nest has at most this many loops: a copy between two shapes has at most the dimensions of both
- * shapes.
+/* A nest has at most this many loops: a copy between two shapes has at most one loop for each
+ * dimension of each shape.
  */
 #define CLEAVE_MAX_LOOPS (2 * CLEAVE_MAX_RANK)
 
@@ -37,8 +37,10 @@ typedef void (*CleaveCopyInner) (const CleaveCopyLoops *loops,
 void cleave_copy_loops_add (CleaveCopyLoops *loops, gint64 n, gint64 to_step, gint64 from_step);
 /* Returns the loops of a copy between two views of the same shape. */
 CleaveCopyLoops cleave_copy_loops_of_views (const CleaveView *to, const CleaveView *from);
-/* Merges loops that continue each other. If the innermost loop then is a contiguous run of 2, 4 or
- * 8 bytes, makes the run one element. Call this function after all loops are added. */
+/* Merges two adjacent loops into one if, in `to` and in `from`, the step of the outer loop is the
+ * step of the inner loop times its number of iterations. If the innermost loop then is a contiguous
+ * run of 2, 4 or 8 bytes, makes the run one element. Call this function after all loops are added.
+ */
 void cleave_copy_loops_join (CleaveCopyLoops *loops);
 /* Moves a loop from index `from` to index `to` of the nest, and shifts the loops between the two.
  */

@@ -18,6 +18,7 @@ typedef struct
 } CleaveRowCopy;
 
 /* Describes the copy between two views as a copy of rows. Returns FALSE if the views do not consist
- * of rows, or if rows are so short or so long that cleave_view_copy() has faster code. */
+ * of rows. Also returns FALSE if cleave_view_copy() has faster code: for rows of at most 8 bytes,
+ * and for values of at least CLEAVE_STREAM_BYTES. */
 gboolean cleave_row_copy_init (CleaveRowCopy *rows, const CleaveView *to, const CleaveView *from);
 void cleave_row_copy_run (const CleaveRowCopy *rows);

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Exponentials, logarithms, and the functions made of them, such as tanh. elementwise-math.h
- * includes this file and states rules that also hold for this file. The last functions call libm,
- * for double. */
+ * includes this file and states rules that also hold for this file. The last functions of the file
+ * are for double only, and call libm. */
 
 #include <math.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Shapes of MaxUnpool. Its record (max-unpool.c) infers the shape of the result, and the exporter
- * (lib/onnx/export/indices.c) converts the indices of a piece. */
+/* The shape that the indices of a MaxUnpool refer to. The record (max-unpool.c) infers the shape of
+ * the result from it, and the exporter (lib/onnx/export/indices.c) converts the indices of a piece.
+ */
 
 #include "../ir/op.h"
 

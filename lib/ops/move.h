@@ -59,8 +59,8 @@ cleave_move_index (const CleaveView *indices, gint64 offset, gint64 extent)
  * message, such as "gather". */
 gboolean cleave_move_check_indexed (
     const CleaveShape *data, guint d, const CleaveShape *indices, const char *what, GError **error);
-/* Checks that no extent of `indices` is larger than the same extent of `data`, except along the
- * axis. Both shapes have the same rank. */
+/* Checks that in each dimension except the axis, `indices` has at most the extent of `data`. Both
+ * shapes have the same rank. */
 gboolean cleave_move_check_within (const CleaveShape *indices,
                                    const CleaveShape *data,
                                    guint axis,
