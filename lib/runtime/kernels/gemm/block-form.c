@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the integers and scales of a matrix of floats, so that each integer times its scale is
- * exactly the float. The floats may come from any operator, such as a folded DequantizeLinear. */
+/* Finds a scale for each block of a matrix of floats, so that each float of the block is exactly an
+ * integer times the scale. The floats may come from any operator, such as a folded
+ * DequantizeLinear. */
 
 #include "block-form.h"
 
@@ -9,8 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Limit on the smallest nonzero magnitude of a block, as a multiple of the scale. Only one of
- * 65,000 blocks of 16 random bytes exceeds this limit. */
+/* Limit on the smallest nonzero magnitude of a block, divided by the scale: cleave_block_find()
+ * tries the divisors 1 to MAX_LEAST. Only one of 65,000 blocks of 16 random bytes exceeds the
+ * limit. */
 #define MAX_LEAST 64
 
 static gboolean
@@ -83,9 +85,8 @@ cleave_block_read_columns (const CleavePanels *panels, const float *from, gint64
   return n;
 }
 
-/* Finds an integer for each float of a column and a scale for each block, so that integer times
- * scale is the float. Returns FALSE if a block has no such scale. Sets form->n_bits to 8 if the
- * integers of a block do not fit into 4 bits. */
+/* Returns whether each block of a column has a scale, so that each float of the block is an integer
+ * times the scale. Sets form->n_bits to 8 if the integers of a block do not fit into 4 bits. */
 static gboolean
 try_column (const float *w, gint64 n_rows, CleaveBlockForm *form)
 {

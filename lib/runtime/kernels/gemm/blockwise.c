@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Products with weights that are integers of 4 or 8 bits times a scale per block. The float weights
- * are searched for these integers, and a matrix is served only if a run can restore every weight
- * bit for bit. The panels of integers have the layout of float panels (panels.h). Each panel begins
- * with a scale and an offset for each column of each block of rows. */
+/* Products with weights that are integers of 4 or 8 bits times a scale per block. `prepare` looks
+ * for such integers in the float weights. It uses this product only if a run can restore every
+ * float bit for bit. The panels of integers have the layout of float panels (panels.h). Each panel
+ * begins with a scale and an offset for each column of each block of rows. */
 
 #include "blockwise.h"
 #include "block-form.h"
@@ -159,7 +159,8 @@ cleave_blockwise_new (CleaveWeights *weights,
 
 typedef gint32 Numbers __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (gint32))));
 
-/* `n` consecutive rows of weights of a panel, all in one block. */
+/* `n` consecutive rows of a panel of weights. All of them are in one block, so each column has one
+ * scale and one offset. */
 typedef struct
 {
   const float *scales, *offsets;

@@ -9,10 +9,10 @@
 #define cleave_blockwise_n_scratch CLEAVE_LEVELLED (cleave_blockwise_n_scratch)
 #define cleave_blockwise_run CLEAVE_LEVELLED (cleave_blockwise_run)
 
-/* A product with constant weights, for example of a DequantizeLinear. In each block of rows of a
- * column, weights are integers times one scale. matmul.c uses this product instead of a float
- * product (gemm.h), since integers have fewer bytes. The weights are stored as integers of 8 or 4
- * bits; a run converts the integers back to the same floats. */
+/* A product with constant weights that are integers times a scale, for example the result of a
+ * DequantizeLinear. In each column, a block of rows shares one scale. matmul.c uses this product
+ * instead of a float product (gemm.h), since integers have fewer bytes. The weights are stored as
+ * integers of 8 or 4 bits; a run converts the integers back to the same floats. */
 typedef struct _CleaveBlockwise CleaveBlockwise;
 
 /* Returns a product with `n` columns of weights, from the column at which `constant` begins in its

@@ -22,7 +22,7 @@ typedef struct
 typedef struct
 {
   gint64 begin, count;
-  GArray *taps; /* AxisTap: the taps that all pixels of the span use */
+  GArray *taps; /* array of AxisTap: the taps that all pixels of the span use */
 } Span;
 
 typedef struct
@@ -155,8 +155,9 @@ add_regions (const Plan *plan, CleaveProduct *product)
   cleave_product_end_band (product, &(CleaveBand){ 0 });
 }
 
-/* Adds the columns of all groups to the product. All groups use the same columns of the panels, but
- * each group has its own rows within a tap. */
+/* Adds the columns of all groups to the product. The groups share the panels' columns: within a
+ * tap, the first group_in rows are the weights of group 0, the next group_in rows the weights of
+ * group 1, and so on. */
 static void
 add_columns (const Plan *plan,
              const CleavePanels *panels,

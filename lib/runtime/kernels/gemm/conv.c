@@ -10,7 +10,8 @@
 
 enum { X, W, B };
 
-/* Pixels [begin, end) of an axis that all read the taps [first, last). */
+/* The pixels [begin, end) of an axis of y. For these pixels, the taps [first, last) read data, and
+ * all other taps read padding. */
 typedef struct
 {
   gint64 begin, end, first, last;
@@ -31,8 +32,8 @@ typedef struct
                           treats them as one long tap */
 } Plan;
 
-/* Limit on the number of floats of x and y in a band (gemm.h). If the weights have more floats than
- * BAND_FLOATS, the number of weights is the limit, since each band reads all weights again. */
+/* Limit on the number of floats of x and y in a band (gemm.h). If a convolution has more weights
+ * than BAND_FLOATS, the limit is the number of weights, since each band reads all weights again. */
 #define BAND_FLOATS 65536
 /* With at most this number of channels, calling the code for one tap takes longer than the products
  * of the tap, so adjacent taps are joined. */
@@ -66,9 +67,10 @@ join_rows (Plan *plan)
     }
 }
 
-/* Sets `nests` to whether one step along each axis of y is at least the number of elements that all
- * inner axes span. An axis with a single position gets this number as its step. Sets `y_size` to
- * the number of elements that all axes span. */
+/* Sets `nests` to TRUE if pixels, rows and planes of y do not interleave in memory. Then one step
+ * along an axis is at least the number of elements that all inner axes span. An axis with one
+ * position gets this number as its step. Sets `y_size` to the number of elements that all axes
+ * span. */
 static void
 find_nesting (Plan *plan)
 {

@@ -24,8 +24,8 @@
 typedef struct
 {
   gint64 column[MAX_VECTORS]; /* indexed by vector: the column of y at which the vector begins */
-  /* initial values of the sums of one pixel: lane i of vector v has the index v * CLEAVE_VECTOR +
-   * i */
+  /* initial sums of one pixel, the biases or zeros; first[v * CLEAVE_VECTOR + i] belongs to lane i
+   * of vector v */
   float first[MAX_VECTORS * CLEAVE_VECTOR];
 } Columns;
 

@@ -27,12 +27,12 @@ typedef struct
   const CleaveEpilogue *epilogue;
 } CleaveDirect;
 
-/* Number of pixels that one pointer addresses: the pixels at 0, 1 and 2 times the pixel distance
- * from it. */
+/* Number of pixels that are read through one pointer into x. They are adjacent: the pixel at the
+ * pointer and the two pixels after it. */
 #define CLEAVE_REACH 3
 
-/* Returns the address in `a` of a tap's rows. Sets `from` to n_pointers addresses in x, each
- * CLEAVE_REACH pixels after the address before it. */
+/* Returns the address of the rows of a tap in the panel `a`. Sets `from` to n_pointers addresses in
+ * x, each CLEAVE_REACH pixels after the address before it. */
 static inline __attribute__ ((always_inline)) const float *
 cleave_direct_tap (
     const CleaveDirect *d, guint tap, const float *x, int n_pointers, const float **from)

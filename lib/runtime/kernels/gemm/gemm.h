@@ -53,8 +53,7 @@ typedef struct
 typedef struct
 {
   gint64 m, a_offset;
-  gint64 x_offset; /* offset in x, in elements, of the first channel of the group that the columns
-                      read */
+  gint64 x_offset; /* offset in x, in elements, of the first channel that the columns read */
   gint64 y_offset; /* offset of the first column within a pixel of y, and in the bias */
 } CleaveColumns;
 

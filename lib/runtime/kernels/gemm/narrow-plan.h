@@ -23,10 +23,11 @@ struct _CleaveNarrow
   gint64 n_phases;   /* number of phases of a row of x. Phase q consists of the columns q, q +
                         n_phases, …; each phase is transposed separately */
   gint64 begin, end; /* the jobs compute the pixels [begin, end) of a row */
-  /* smallest shift of a tap, and number of shifts from the smallest to the largest */
+  /* smallest shift of all taps (narrow-sums.h), and largest shift minus smallest shift */
   gint64 least_shift, spread;
-  gint64 tile, line, n_slots; /* pixels of a tile, which is a part of a row; distance in floats of
-                                 adjacent channels of a transposed row; number of rows in scratch */
+  /* number of pixels of a tile, which is a part of a row; distance in floats of adjacent channels
+   * of a transposed row; number of transposed rows in scratch */
+  gint64 tile, line, n_slots;
   gint64 lda, a_row;
   GArray *jobs, *taps;
 };

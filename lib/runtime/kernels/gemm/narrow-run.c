@@ -5,17 +5,17 @@
 #include "direct.h"
 #include "narrow-plan.h"
 
-/* Number of rows of y that one tile computes before the next tile begins, if a row consists of
- * several tiles. */
+/* Number of rows of y that a run computes for one tile of columns before it goes on to the next
+ * tile, if a row consists of several tiles. */
 #define BAND 16
 typedef struct
 {
   const CleaveNarrow *n;
   const float *x, *a;
   float *lines; /* transposed rows of x, in scratch */
-  /* indexed by slot of scratch: the row of x that it holds; negative: none */
+  /* indexed by slot of scratch: the index of the row of x that the slot holds; negative: no row */
   gint64 row[MAX_SLOTS];
-  gint64 begin, end; /* pixels [begin, end) of the tile */
+  gint64 begin, end; /* the tile consists of the pixels [begin, end) of each row */
   CleaveNarrowWork work;
 } Run;
 

@@ -70,8 +70,8 @@ add_channels (const CleaveNarrowWork *work,
     }
 }
 
-/* Adds the products of the channels of a tap that reads padding for some pixels. The sums of those
- * pixels do not change. */
+/* Adds the products of the channels of a tap to the sums. If the tap reads padding for a pixel, the
+ * pixel's sums do not change. */
 static CLEAVE_SPECIALISED void
 add_masked_channels (const CleaveNarrowWork *work,
                      const float *x,

@@ -46,15 +46,17 @@ typedef struct
   gint64 channel;   /* first channel of x that the columns of the job read */
   guint n_columns;
   CleaveNarrowColumn column[CLEAVE_NARROW_COLUMNS];
-  gboolean dense;          /* the columns of a pixel are contiguous */
+  gboolean dense;          /* TRUE: the columns of the job are contiguous in y */
   guint first_tap, n_taps; /* taps of the job: index of the first tap in the array of all taps, and
                               number of taps */
 } CleaveNarrowJob;
 
-/* A transposed row of x, and the weights `a` by which the kernel multiplies it. */
+/* One of the transposed rows of x that a row of y reads, and the weights `a` by which the kernel
+ * multiplies the row. */
 typedef struct
 {
-  /* address of the first channel that pixel 0 reads for a tap whose offset `x` is 0 */
+  /* address of the element that a tap whose offset `x` is 0 reads for pixel 0, in the first channel
+   * of the job */
   const float *x;
   const float *a;
 } CleaveNarrowRow;

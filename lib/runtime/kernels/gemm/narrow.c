@@ -64,9 +64,9 @@ add_tap (CleaveNarrow *n, gint64 phase, gint64 shift, gint64 a)
   g_array_append_val (n->taps, tap);
 }
 
-/* Adds jobs that compute `columns`, which are columns of one panel and group. The new jobs get the
- * pixels and taps of the job `like`. The function divides the columns among the jobs as evenly as
- * possible. */
+/* Adds jobs that compute `columns`. All these columns are in one panel and one group. The function
+ * divides the columns among the jobs as evenly as possible. Each job gets the pixels and taps of
+ * the job `like`. */
 static void
 add_jobs (CleaveNarrow *n, const CleaveNarrowJob *like, const GArray *columns)
 {
@@ -88,8 +88,9 @@ add_jobs (CleaveNarrow *n, const CleaveNarrowJob *like, const GArray *columns)
     }
 }
 
-/* Returns a job without columns for the pixels of phase q of a row of y. Pixel p of the job is
- * column p * stride + q - pad of y. */
+/* Returns a job without columns. In a transposed convolution, the job computes phase q of a row of
+ * y: its pixel p is column p * stride + q - pad of the row. Otherwise it computes all pixels of the
+ * row. */
 static CleaveNarrowJob
 job_of_phase (const CleaveNarrow *n, gint64 q)
 {
@@ -117,8 +118,8 @@ add_taps_of_phase (CleaveNarrow *n, gint64 q, gint64 a_tap)
     }
 }
 
-/* Returns whether the taps of two jobs read the same elements of x, and the weights of their taps
- * have equal distances. */
+/* Returns whether two jobs can be merged. The taps of both jobs must read the same elements of x.
+ * The distance from the weights of job a to the weights of job b must be equal for all taps. */
 static gboolean
 reads_the_same (const CleaveNarrow *n, const CleaveNarrowJob *a, const CleaveNarrowJob *b)
 {
@@ -137,7 +138,8 @@ reads_the_same (const CleaveNarrow *n, const CleaveNarrowJob *a, const CleaveNar
   return TRUE;
 }
 
-/* Adds to `columns` the columns that phase q computes for one group. */
+/* Adds all columns of one group to `columns`. `a`: offset of the weights. In a transposed
+ * convolution, the columns compute the pixels of phase q. */
 static void
 add_columns (const CleaveNarrow *n,
              const CleavePanels *panels,

@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-/* Returns the estimated time of a panel of m columns. The unit is the time per vector of a full
- * panel (measured). */
+/* Returns the estimated time of a panel of m columns. The unit is the time that a full panel takes
+ * per vector (measured). */
 static double
 cost (gint64 m)
 {
-  static const double of[] = { 0, 1.3, 2.1, 3.05,
-                               4 }; /* indexed by number of vectors; one vector costs 1.3, since
-                                       each addition waits for the addition before it */
+  /* indexed by number of vectors; a single vector takes 1.3 times as long, since each addition
+   * waits for the addition before it */
+  static const double of[] = { 0, 1.3, 2.1, 3.05, 4 };
 
   return of[(m + CLEAVE_VECTOR - 1) / CLEAVE_VECTOR];
 }

@@ -39,7 +39,8 @@ typedef struct
   guint operand_x, operand_a, operand_bias;
   guint columns_dim; /* dimension of the result whose indices are the columns; the result's rank if
                         there is only one column */
-  /* the matrix `a` if it is packed once; NULL: each run reads `a` in place or packs it */
+  /* the packed matrix `a`, if it was packed when the program was made; NULL: each run reads `a` in
+   * place or packs it */
   const float *a;
   /* layout of the matrix `a` if each run packs it; width 0: runs do not pack it */
   CleavePanels panels;

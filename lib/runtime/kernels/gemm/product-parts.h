@@ -27,8 +27,8 @@ typedef struct
   gint64 extent[2], x_step[2], y_step[2];
   gint64 x_line_step, y_line_step; /* distances of adjacent pixels of a piece in x and in y, in
                                     * elements */
-  /* number of pixels of a line before set_pieces() divides it, and distances of these adjacent
-   * pixels in x and in y */
+  /* number of pixels of a line, and distances of adjacent pixels in x and in y. set_pieces() may
+   * divide the line into several lines, whose pixels are farther apart */
   gint64 n, x_step_in_line, y_step_in_line;
   gint64 k;
   guint n_taps, n_taps_per_call;
@@ -37,8 +37,9 @@ typedef struct
   Piece *pieces;
   Method *method;  /* method[i]: the code that computes panels of widths[i] columns (`widths` of the
                       product) */
-  Kernel *kernels; /* for each element of `widths` and each piece: the code for the taps of the
-                      first call, and the code for all later taps */
+  Kernel *kernels; /* kernels[2 * (i * n_pieces + p)]: LIBXSMM's code for panels of widths[i]
+                      columns and piece p. This code runs the first taps; the next element of the
+                      array runs all later taps */
 } Region;
 
 typedef struct

@@ -31,7 +31,7 @@ call (Kernel kernel,
   kernel (a, x, y, &count, region->a_offset + tap, region->x_tap_offset + tap);
 }
 
-/* The arguments that all calls for one region and one panel share. */
+/* The arguments of all calls that compute one panel of one region. */
 typedef struct
 {
   const Region *region;

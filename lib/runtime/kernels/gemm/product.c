@@ -139,12 +139,11 @@ static gint64
 piece_length (gint64 n, gint64 x_step)
 {
   gint64 most = CLAMP (MAX_PIECE_FLOATS / MAX (x_step, 1), MIN_PIECE, MAX_PIECE);
-  gint64 n_pieces =
-      (2 * n + 3 * most - 1) / (3 * most); /* a piece may have up to 1.5 * `most` pixels, so that
-                                              the last piece is not short */
+  /* a piece may have up to 1.5 * `most` pixels, so that the last piece is not short */
+  gint64 n_pieces = (2 * n + 3 * most - 1) / (3 * most);
 
-  return ((n + n_pieces - 1) / n_pieces + 2) / 3 *
-         3; /* the length is a multiple of three, since three pixels are in registers at a time */
+  /* the length is a multiple of three, since three pixels are in registers at a time */
+  return ((n + n_pieces - 1) / n_pieces + 2) / 3 * 3;
 }
 
 /* Cuts a line into pieces. LIBXSMM needs pixels that are at least k elements apart. If adjacent

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of cleave_op_recurrent_sums (lib/ops/recurrent-sums.c): the initial sums of all
- * steps of a recurrent layer. The sums are X times W plus biases. One product computes all rows
- * that are evenly spaced. */
+/* The kernel family of cleave_op_recurrent_sums (lib/ops/recurrent-sums.c): X times W plus biases,
+ * for all time steps of a recurrent layer. These are the initial sums of the gates. One product
+ * computes all rows that are evenly spaced. */
 
 #include "recurrent-walk.h"
 
@@ -100,8 +100,8 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-/* Returns whether runs read operand `operand` itself. Runs do not read W if it is a packed
- * constant. */
+/* Returns whether runs read the memory of operand `operand`. If W is a packed constant, runs read
+ * the packed copy instead. */
 static gboolean
 reads (gconstpointer state, guint operand)
 {

@@ -49,7 +49,7 @@ typedef struct
                         already applied */
 } CleaveRecurrentPlan;
 
-/* State of a run: the direction that it computes now, and pointers to arrays in scratch. */
+/* State of a run: the direction that the run computes now, and pointers to arrays in scratch. */
 typedef struct
 {
   const CleaveRecurrentPlan *plan;

@@ -259,8 +259,8 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-/* Returns whether runs read operand `operand` itself. Runs do not read W and R if they are packed
- * constants. */
+/* Returns whether runs read the memory of operand `operand`. If W or R is a packed constant, runs
+ * read the packed copy instead. */
 static gboolean
 reads (gconstpointer state, guint operand)
 {

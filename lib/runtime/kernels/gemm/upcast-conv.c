@@ -18,7 +18,7 @@ typedef struct
   CleavePixels x, y;
   /* number of images; distances of adjacent images in x and y, in elements */
   gint64 n_batches, x_batch_step, y_batch_step;
-  gint64 y_image; /* distance of adjacent images in elements, if y is dense */
+  gint64 y_image; /* number of elements of an image of y, if y is dense */
 } Plan;
 
 /* The following functions plan a convolution. */

@@ -136,7 +136,7 @@ prepare_gemm (const CleaveKernelInstance *instance,
 
 /* The following functions run a product. */
 
-/* State of a run at one index of the batch dimensions. */
+/* The operands of a run at one index of the batch dimensions. */
 typedef struct
 {
   CleaveUpcastWork common;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions by Winograd's F(2x2, 3x3). Transforms a block of tiles of x, multiplies it by 16
- * matrices with a row for each tile, and transforms the sums to tiles of 2 x 2 pixels of y. */
+/* Convolutions by Winograd's F(2x2, 3x3). Transforms tiles of 4 x 4 pixels of x, multiplies their
+ * 16 elements by 16 matrices of weights, and transforms the products to 2 x 2 pixels of y. */
 
 #include "../../../ops/winograd.h"
 #include "direct.h"
@@ -32,7 +32,7 @@ typedef struct
   gint64 pad[2], phase[2];
   gint64 n_tiles[2];
   gint64 band, block; /* number of rows of tiles in a band; number of tiles in a block */
-  gint64 pitch; /* distance of transformed tiles, and number of zeros for padding, in floats */
+  gint64 pitch;       /* number of channels of x, rounded up to whole vectors */
 } Winograd;
 
 /* State of a run. */
@@ -69,8 +69,8 @@ set_axes (Winograd *plan, const CleaveKernelInstance *instance, CleaveDims dims)
   plan->y_image = y->stride[dims.n];
 }
 
-/* Sets `nests` to whether a step along each axis of y is at least the size of all inner axes. An
- * axis with one position gets this size as its step. `size`: elements of a pixel. */
+/* Sets `nests` to TRUE if pixels, rows and images of y do not interleave in memory. An axis with
+ * one position gets the size of all inner axes as its step. `size`: elements of a pixel. */
 static void
 find_nesting (Winograd *plan, gint64 size)
 {
@@ -163,8 +163,8 @@ winograd_free (gpointer state)
   g_free (plan);
 }
 
-/* Transforms n channels from channel c on. May read past the last channel in the array of zeros,
- * but never past the end of x. */
+/* Transforms channels [c, c + n) of a tile; n is at most CLEAVE_VECTOR. `from`: addresses of the 16
+ * pixels of the tile. */
 static CLEAVE_SPECIALISED void
 transform_channels (const float *const *from, gint64 c, gint64 n, gint64 to_step, float *to)
 {
@@ -296,7 +296,7 @@ do_epilogue (const Work *work,
                                plan->y_step[1], end - begin, columns->m);
 }
 
-/* Computes a block: in each row of tiles in `rows`, the tiles with column indices in `tiles`. */
+/* Computes a block of tiles: the tiles of the range `tiles` in each row of tiles of `rows`. */
 static void
 run_block (const Work *work, CleaveSpan rows, CleaveSpan tiles)
 {
