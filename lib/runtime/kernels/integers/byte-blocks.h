@@ -10,11 +10,11 @@
 #include "byte-product.h"
 #include "byte-vectors.h"
 
-/* With HAS_SIGNED_X, the top bit of each unsigned byte of x is inverted, which subtracts 128. So
- * 128 times the sum of the weights is added to each sum: before the products if sums become bytes
- * in registers, otherwise after the products. gcc 12 keeps a sum in memory if the sum begins with a
- * loaded value and is stored without a conversion. The loop then reaches 68 % of the processor's
- * peak instead of 87 %. */
+/* With HAS_SIGNED_X, the dot product multiplies signed bytes. X_FLIP inverts the top bit of each
+ * unsigned byte of x, which subtracts 128. So each sum lacks 128 times the sum of the column's
+ * weights. If sums become bytes in registers, they begin with this number. Otherwise the number is
+ * added after the products: gcc 12 would keep a sum with an initial value in memory, and the loop
+ * would reach 68 % of the processor's peak instead of 87 %. */
 #if defined(HAS_SIGNED_X)
 #define X_FLIP ((gint32) 0x80808080)
 #define HAS_OFFSET TRUE
@@ -159,9 +159,9 @@ BLOCK (2, 8)
 #else
 #define LIST(of) { NULL, of##_1, of##_2, of##_3, of##_4, of##_5 }
 #endif
-/* The functions that compute a block, by three indices. Index 0: 1 if the function converts sums to
- * bytes in registers. Index 1: 1 if the block has two vectors of columns. Index 2: number of
- * pixels. */
+/* Functions that compute a block, with three indices. The first index is 1 if the function converts
+ * sums to bytes in registers, the second is the number of vectors of columns minus 1. The third is
+ * the number of pixels. */
 static const RunBlock run_blocks[2][2][MAX_PIXELS + 1] = { { LIST (block_1), LIST (block_2) },
                                                            { LIST (bytes_1), LIST (bytes_2) } };
 /* clang-format on */

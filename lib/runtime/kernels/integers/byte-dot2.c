@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Sums of products of bytes in dot-2 groups. Each 32-bit lane adds two products of 16-bit integers
- * at a time, which cannot overflow the lane. The zero point of x is subtracted before, so elements
- * of x are 16-bit integers. */
+ * at a time, which cannot overflow the lane. Elements of x are 16-bit integers, since the zero
+ * point of x is subtracted from each byte before the products. */
 
 #define UNIT CLEAVE_DOT2
 #define LOAD cleave_ints_load_dot2

@@ -13,10 +13,10 @@
 
 typedef struct
 {
-  /* The spatial axes; if the node has fewer than three, the outer axes have extent 1. Along axis i,
-   * adjacent elements of scratch are copies of elements of x that are step[i] positions apart:
-   * `step` is the stride if there is one tap, else 1. `stride` is in elements of scratch, `x_step`
-   * in bytes, `y_step` in elements. */
+  /* The spatial axes. If the node has fewer than three, the outer axes have extent 1. Scratch
+   * contains every step[i]-th position of x along axis i: step[i] is the stride if the axis has one
+   * tap, else 1. In `axis`, `stride` counts positions of scratch, `x_step` counts bytes, and
+   * `y_step` counts elements. */
   CleaveAxis axis[3];
   gint64 step[3];
   /* number of images; distances of adjacent images: in bytes for x, in elements for y */
@@ -69,8 +69,8 @@ cleave_byte_image_init_views (CleaveByteImage *image,
   image->y_is_dense = cleave_pixels_are_dense (y, dims);
 }
 
-/* Limit on the bytes of x in scratch that a band (a few rows of y) reads. Together with the
- * weights, they stay in the L2 cache. */
+/* Limit on the bytes of scratch that are read to compute a band, a few rows of y. Together with the
+ * weights, these bytes stay in the L2 cache. */
 #define CLEAVE_BYTE_BAND (64 << 10)
 
 static inline void

@@ -13,9 +13,10 @@
 
 #include "../../../ops/axes.h"
 
-/* Number of floats that are dequantized at once, so that they stay in the L1 cache. */
+/* Number of floats of a block of pixels, which is dequantized and summed before the next block, so
+ * that its floats stay in the L1 cache. */
 #define BLOCK_FLOATS 4096
-/* largest number of dequantized bytes whose sum in double is exact */
+/* largest number of dequantized bytes whose sum is exact in double */
 #define MAX_PIXELS (1 << 20)
 
 typedef struct
@@ -28,8 +29,8 @@ typedef struct
   gsize at_sums, at_means;
 } Plan;
 
-/* Sets the fields of the plan that describe the pixels of one mean. Returns FALSE unless the
- * reduced elements form a single line of pixels, in memory order. */
+/* Sets the number of pixels of one mean, and the distance of adjacent pixels. Returns FALSE unless
+ * these pixels are evenly spaced in memory. */
 static gboolean
 find_pixels (Plan *s, const CleaveView *x)
 {

@@ -136,13 +136,13 @@ cleave_byte_panels_of_constant (CleaveWeights *weights,
 /* The following functions choose dot-2 or dot-4 groups. */
 
 #if defined(CLEAVE_AVX2)
-/* Limit on the sum of the positive weights of two adjacent rows, and on the magnitude of the sum of
- * their negative weights. If neither sum exceeds the limit, the products of the two weights with
- * unsigned bytes add up to a signed 16-bit integer. */
+/* Limit on the weights of two adjacent rows in one column. If the sum of their positive weights and
+ * the sum of their negative weights are within [-PAIR_BOUND, PAIR_BOUND], their products with any
+ * two unsigned bytes add up to a signed 16-bit integer. */
 #define PAIR_BOUND 128
 
-/* Returns whether two products of adjacent weights and any unsigned bytes add up to a signed 16-bit
- * integer in all columns. `even` and `odd` are the rows of the two weights. */
+/* Returns whether two adjacent rows of weights are within PAIR_BOUND in all columns. `even` and
+ * `odd` are the addresses of the rows. */
 static gboolean
 pair_fits (const CleaveBytePanels *p, const guint8 *even, const guint8 *odd)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs a product of bytes panel by panel with the fastest code that this processor has. The file
- * also converts the integer sums of a tile to elements of the result, for the code that computes
- * the sums. */
+/* Runs a product of bytes panel by panel, with the fastest code for this processor. The file also
+ * converts integer sums to elements of the result; the files that compute the sums call this code
+ * for each tile. */
 
 #include "byte-product.h"
 #include "qdq.h"

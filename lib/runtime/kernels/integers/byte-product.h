@@ -43,8 +43,8 @@ typedef struct
   gint64 first;     /* index in the packed weights of the product's first column */
   gint64 n_columns; /* number of columns of the product */
   const char *x;
-  gint32 flip; /* XOR mask for each four bytes of x; if x is read in place, the mask makes signed
-                  bytes unsigned */
+  gint32 flip; /* XOR mask for each group of four bytes of x: 0x80808080 if x is read in place and
+                  has signed bytes, which become unsigned; otherwise 0 */
   const gint64 *x_at; /* `x_at` is indexed by pixel: byte offset of the pixel in x; `tap_at` is
                          indexed by tap: byte offset of the tap */
   const gint64 *tap_at;
@@ -58,7 +58,8 @@ typedef struct
   const struct _CleaveQdq *qdq; /* constants of QDQ-exact results (qdq.h); NULL: results are
                                    computed from the integer sums alone */
   gpointer qdq_scratch;
-  gint64 n_pixels_most; /* largest number of pixels of a run; scratch has memory for this number */
+  gint64 n_pixels_most; /* largest value of `n_pixels` in any run; scratch has memory for this
+                           number of pixels */
   CleaveByteFinish finish;
 } CleaveByteProduct;
 

@@ -74,10 +74,10 @@ cleave_byte_units_pad (gint64 unit, CleaveElement element, gint32 zero, gpointer
           (gsize) (n * cleave_byte_unit_size (unit)));
 }
 
-/* Returns the sum of `n` converted elements, each minus `stands`. `stands` is the zero point of
- * converted elements. */
+/* Returns the sum of `n` converted elements minus their zero point `zero`
+ * (cleave_byte_unit_zero()). */
 static inline gint64
-cleave_byte_units_add (gint64 unit, gint32 stands, gconstpointer from, gint64 n)
+cleave_byte_units_add (gint64 unit, gint32 zero, gconstpointer from, gint64 n)
 {
   const guint8 *dot4 = from;
   const gint16 *dot2 = from;
@@ -88,6 +88,6 @@ cleave_byte_units_add (gint64 unit, gint32 stands, gconstpointer from, gint64 n)
       sum += dot2[i];
   else
     for (gint64 i = 0; i < n; i++)
-      sum += dot4[i] - stands;
+      sum += dot4[i] - zero;
   return sum;
 }

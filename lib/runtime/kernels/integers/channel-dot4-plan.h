@@ -15,10 +15,13 @@ enum { X };
 
 #define DOT4_BYTES 64               /* size of a vector in bytes */
 #define DOT4_LANES (DOT4_BYTES / 4) /* number of channels of a vector: each has four bytes */
-/* Bytes of the weights of four taps for a block of 64 channels. */
+/* Number of bytes of the weights of four adjacent taps, for a block of 64 channels. */
 #define DOT4_BLOCK (4 * DOT4_BYTES)
-#define MAX_ROWS 16 /* limit on the rows of taps: each needs a row of x in the ring */
-#define MAX_PARTS 3 /* limit on the number of 8-bit parts of a weight minus its zero point */
+/* Limit on the number of rows from the first to the last row of taps, dilation included. The ring
+ * holds all these rows of x. */
+#define MAX_ROWS 16
+/* Limit on the number of 8-bit parts whose sum is a weight minus its zero point. */
+#define MAX_PARTS 3
 
 typedef struct
 {
@@ -34,8 +37,8 @@ typedef struct
    * copies of the weights: 1, or 2 for even and odd pixels; number of rows of the ring */
   gint64 n_places, n_groups, n_variants, n_ring;
   gint64 n_rows; /* number of rows of taps, multiplied by the number of 8-bit parts of a weight */
-  gint64 band;   /* number of rows of y that the kernel computes for one block of channels before it
-                  * goes on to the next block */
+  gint64 band;   /* number of rows of y that are computed for one block of channels before the next
+                    block begins */
   /* byte offsets in scratch: of the ring, of the biases, scales and padding, and of two rows of
    * result bytes */
   gsize at_ring, at_bias, at_scale, at_pad, at_lanes;
@@ -97,7 +100,8 @@ find_weight (const Packing *p, gint64 channel, gint64 row, gint64 column)
   return w->type.element == CLEAVE_INT8 ? *(const gint8 *) at : *(const guint8 *) at;
 }
 
-/* Returns the number of 8-bit parts into which each weight minus its zero point must be split. */
+/* Returns the number of 8-bit parts into which the weights, minus their zero points, must be split.
+ * All weights are split into equally many parts. */
 static gint64
 count_parts (const Packing *p)
 {
@@ -203,8 +207,8 @@ pack_weights (Plan *s,
     s->w_sums = (const gint32 *) (gconstpointer) (s->packed + n_groups);
 }
 
-/* Returns FALSE if writing y could destroy elements of x that the kernel has not read yet: elements
- * of a later row, or elements that another block of channels reads. */
+/* Returns whether the kernel may write y, even if y overlaps x. Returns FALSE if writing y could
+ * destroy elements of x that a later row or another block of channels reads. */
 static gboolean
 lies_well (const CleaveView *x, const CleaveView *y, gint64 n_channels)
 {
@@ -272,9 +276,9 @@ add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
       }
 }
 
-/* Computes the constants with which integer sums give the bits of the float sequence (qdq.h).
- * Returns FALSE if a scale or sum is too large or too small for the error bound. A sum too near a
- * rounding boundary is computed again in floats: with 9 taps, one sum in 2,000. */
+/* Computes the constants that convert integer sums to QDQ-exact bytes (qdq.h). Returns FALSE if a
+ * scale or sum is too large or too small for the error bound. With 9 taps, one sum in 2,000 is
+ * ambiguous. */
 static gboolean
 prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 {

@@ -31,9 +31,9 @@ NAME (load_two) (const Fill *f, const char *first, const char *second, VECTOR *t
   two[1] = V (unpackhi_epi8) (a, b) ^ flip;
 }
 
-/* Writes one position of the ring: groups of four bytes, from the two pixels in `two` and the two
- * pixels after them, `first` and `second`. Then sets `two` to `first` and `second`, for the next
- * position. */
+/* Writes one position of the ring: for each channel, a group of four bytes. `two` has the first two
+ * pixels of the groups, from load_two(). `first` and `second` are the addresses of the last two
+ * pixels. Replaces `two` by these last two pixels, with which the next position begins. */
 static inline __attribute__ ((always_inline)) void
 NAME (fill_place) (const Fill *f, const char *first, const char *second, VECTOR *two, char *to)
 {
@@ -161,8 +161,8 @@ NAME (run_again) (const Row *r)
   (r, pixel, __builtin_ctzll (left) / n_lanes, __builtin_ctzll (left) % n_lanes);
 }
 
-/* Returns the permutation that selects the upper 16 bits of each lane of two vectors. The selected
- * values have the order of the result of a pack instruction. */
+/* Returns the permutation that selects the upper 16 bits of each lane of two vectors, in the order
+ * in which an instruction such as packs_epi32 packs two vectors. */
 static inline __attribute__ ((always_inline)) VECTOR
 NAME (pack_order) (void)
 {
@@ -175,8 +175,9 @@ NAME (pack_order) (void)
   return order;
 }
 
-/* Converts sums to bytes, for a constant error bound. Finds ambiguous sums before clamping to the
- * bounds, so a sum outside the bounds may be recomputed needlessly, which is rare. */
+/* Converts sums to bytes, and finds ambiguous sums. The error bound of a sum depends on the channel
+ * only. Finds ambiguous sums before clamping, so a sum outside the bounds may be recomputed
+ * needlessly, which is rare. */
 static inline __attribute__ ((always_inline)) void
 NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
 {

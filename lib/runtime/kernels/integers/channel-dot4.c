@@ -44,8 +44,8 @@ typedef struct
                                           of x that these taps read */
   gint64 n_rows, n_columns, n_groups, n_places, stride, n_pixels;
   const gint8 *w;
-  gint64 later; /* distance in bytes from the weights for even positions to the weights for odd
-                   positions */
+  gint64 later; /* distance in bytes from the weights for pixels with an even index to the weights
+                   for pixels with an odd index */
   const gint32 *bias;
   const float *scale;
   gint32 y_zero;
@@ -58,7 +58,8 @@ typedef struct
   const CleaveQdqConv *conv; /* the convolution whose results are QDQ-exact (qdq.h); NULL: results
                                 are computed from the integer sums alone */
   CleaveQdqColumns columns;
-  gint64 column, lane; /* index of the block's first column; index of the block's first lane */
+  gint64 column, lane; /* index of the first channel of the block in y; index of the first lane of
+                          the block among the lanes of all blocks */
   gint32 x_stands;
   guint64 *lanes; /* indexed by pixel: mask of the lanes whose sums are ambiguous */
   char least, most;

@@ -23,9 +23,9 @@ typedef gint32 CleaveIntVector __attribute__ ((vector_size (CLEAVE_LANES * sizeo
 typedef guint32 CleaveUintVector __attribute__ ((vector_size (CLEAVE_LANES * sizeof (gint32))));
 #endif
 
-/* Numbers of elements of a group of x in a product of bytes. A group has 4 bytes: two 16-bit
- * integers (CLEAVE_DOT2, a dot-2 group) or four unsigned bytes (CLEAVE_DOT4, a dot-4 group).
- * Functions and variables call a group a unit. */
+/* Number of elements of a group of x that one instruction multiplies by weights. A group has 4
+ * bytes: two 16-bit integers (CLEAVE_DOT2, a dot-2 group) or four unsigned bytes (CLEAVE_DOT4, a
+ * dot-4 group). Functions and variables call a group a unit. */
 #define CLEAVE_DOT2 2
 #define CLEAVE_DOT4 4
 
@@ -154,8 +154,8 @@ cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 }
 #endif
 
-/* Number that is subtracted from each unsigned byte of x before a dot product. At the level dot,
- * both factors are signed bytes, so the number is 128; elsewhere it is 0. */
+/* Number that kernels subtract from each unsigned byte of x before a dot product. At the level dot,
+ * the instruction multiplies signed bytes, so the number is 128. At other levels it is 0. */
 #if defined(CLEAVE_NEON) && defined(CLEAVE_DOT) && !defined(CLEAVE_I8MM)
 #define CLEAVE_DOT4_OFFSET 128
 #else
@@ -379,7 +379,7 @@ cleave_ints_narrow (
     CleaveIntVector low, CleaveIntVector high, gint32 zero, gboolean is_signed, guint8 *to)
 {
 #if defined(CLEAVE_AVX512)
-  /* each 128-bit lane contains four of the columns of `low`, then four of `high` */
+  /* each 128-bit lane contains four integers of `low`, then four integers of `high` */
   __m512i both =
       _mm512_adds_epi16 (_mm512_packs_epi32 (low, high), _mm512_set1_epi16 ((gint16) zero));
   const __m512i order = _mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7);

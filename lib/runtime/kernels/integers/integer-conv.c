@@ -31,8 +31,9 @@ typedef struct
                         integer sums alone */
   gboolean has_w_zeros;
   gint64 n_taps;
-  gint64 *tap_at, *x_at, *y_at; /* offsets within a band of rows: of taps and of pixels of x (in
-                                   bytes), and of pixels of y (in elements) */
+  /* offsets of taps, of pixels of x and of pixels of y, from the begin of a band of rows; in bytes
+   * for taps and x, in elements for y */
+  gint64 *tap_at, *x_at, *y_at;
   gboolean is_fixed; /* TRUE: fixed-point factors are used instead of the scales of sums */
   gsize at_multiplier, at_shift;
   /* Byte offsets in scratch: of the image of x; of biases, scales and zero points; of the sum of x
@@ -187,8 +188,8 @@ find_x_zero (const Plan *s, const CleaveKernelInstance *instance)
                         : (gint32) cleave_places_load (instance, s->places.x_zero, 0);
 }
 
-/* If the instance needs QDQ-exact results, computes their constants. Returns FALSE if the kernel
- * cannot compute these results. */
+/* If the instance must give QDQ-exact results, computes the constants for them (qdq.h). Returns
+ * FALSE if the kernel cannot give QDQ-exact results. */
 static gboolean
 prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 {
@@ -350,8 +351,8 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
   return work;
 }
 
-/* Computes, for each pixel of the result, the sum of the elements of x that the pixel reads, over
- * the channels of a group. */
+/* Computes the sum of the elements of x that each pixel of the result reads, for one group of
+ * channels. */
 static void
 add_up (const Work *work, const char *x)
 {
@@ -369,8 +370,8 @@ add_up (const Work *work, const char *x)
     }
 }
 
-/* Computes n_rows rows of the result at `y`. `x` is the address of the elements of x for these
- * rows. */
+/* Computes n_rows rows of the result at `y`. `x` is the address of the rows of x that these rows
+ * read. */
 static void
 run_band (Work *work, const char *x, char *y, gint64 n_rows)
 {

@@ -25,8 +25,9 @@ typedef struct
   CleaveByteImage image;
   const gint16 *packed; /* packed weights; NULL: each run packs the weights */
   gint64 n_out, n_taps, column_step;
-  /* offsets within a band of rows, in elements: of taps, of pixels of x, and of pixels of y. If the
-   * number of taps is odd, `tap_at` contains the last tap twice */
+  /* offsets in elements from the begin of a band of rows: of taps, of pixels of x, and of pixels of
+   * y. Taps are added in pairs, so if the number of taps is odd, `tap_at` contains the last tap
+   * twice */
   gint64 *tap_at, *x_at, *y_at;
   gsize at_multiplier, at_shift;
   gsize at_x, at_bias, at_scale, at_packed; /* byte offsets in scratch: of the rows of x, and of the
@@ -36,8 +37,8 @@ typedef struct
   CleaveQdqColumns columns;  /* constants that convert sums to bytes */
 } Plan;
 
-/* The weights minus their zero points, as they are packed: tap after tap, and in each tap a row of
- * channels in whole vectors. */
+/* The weights to pack. Packing subtracts their zero points. The order is tap after tap; in each
+ * tap, channels are contiguous, rounded up to whole vectors. */
 typedef struct
 {
   const CleaveKernelInstance *instance;
@@ -167,8 +168,8 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
   list_pixels (s);
 }
 
-/* Computes the constants of QDQ-exact results (qdq.h). Returns FALSE if the error bounds do not
- * hold for the scales of this instance. */
+/* Computes the constants of QDQ-exact results (qdq.h). Returns FALSE if a scale or sum is too large
+ * or too small for the error bound. */
 static gboolean
 prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 {
@@ -210,8 +211,8 @@ lay_out (Plan *s)
   return s->packed == NULL ? n + n_packed_bytes (s) : n;
 }
 
-/* Prepares channel-dot4.c to run the instance if the processor has AVX512-VNNI. Returns FALSE if
- * the processor lacks this feature, or channel-dot4.c does not serve the instance. */
+/* If channel-dot4.c serves the instance and the processor has AVX512-VNNI, makes channel-dot4.c run
+ * the instance. Returns FALSE otherwise. */
 static gboolean
 prepare_better (Plan *s,
                 const CleaveKernelInstance *instance,

@@ -19,8 +19,8 @@ typedef struct
 {
   const Plan *s;
   const CleaveKernelInstance *instance;
-  CleaveByteProduct product; /* the product whose `finish` converts the sums; only the fields that
-                                the conversion reads are set */
+  /* a product of which only the fields are set that convert sums to elements of y */
+  CleaveByteProduct product;
   gint32 x_zero;
   const gint16 *w;
   gint16 *x;

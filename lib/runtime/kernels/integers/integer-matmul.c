@@ -210,8 +210,8 @@ get (const Work *work, const CleaveSide *side, gint64 row, gint64 column)
                    column * cleave_sides_column_stride (s, side));
 }
 
-/* Sets the scales of all columns for one row of y: the product of the scales of the operands,
- * multiplied in the order of the reference kernel. */
+/* Sets the scale by which each column's sum is multiplied, for one row of y: a_scale * b_scale /
+ * y_scale, in the order of operations of the reference kernel. */
 static void
 read_scales (Work *work, gint64 row)
 {

@@ -102,11 +102,12 @@ cleave_add_pairs (const CleaveAddLine *l,
       cleave_add_pair (l, add, one, by, FALSE, i);
 }
 
-/* The fast path has fewer operations than the reference kernel, but its sums round differently. An
- * element gets the result of the fast path if the rounding error cannot change the element's byte
- * (`tolerance` of CleaveQdqAdd). */
+/* The fast path below has fewer operations than the reference kernel, but its sums round
+ * differently. If the rounding error cannot change the byte of an element (`tolerance` of
+ * CleaveQdqAdd), the element gets the byte of the fast path. */
 
-/* The kinds of operand 1: a line of bytes, a line of floats, or a scalar of either type. */
+/* The kinds of the operand `second`: a line of bytes, a line of floats, or a scalar of either
+ * type. */
 typedef enum { CLEAVE_ADD_BYTES, CLEAVE_ADD_FLOATS, CLEAVE_ADD_ONE } CleaveAddSecond;
 
 typedef struct
@@ -209,8 +210,9 @@ FEW (by_one, CLEAVE_ADD_ONE, TRUE)
 #undef FEW
 /* clang-format on */
 
-/* Returns operand 1, a scalar, in all lanes: for a sum, the scalar times its factor plus `addend`.
- * If operand 1 is no scalar, the result is undefined. */
+/* If the operand `second` is a scalar, returns a vector with the scalar in all lanes. For a sum, it
+ * is multiplied by its factor, and `addend` is added. If `second` is a line, the result is
+ * unused. */
 static inline CleaveVector
 cleave_add_find_one (const CleaveAddSteps *s, gboolean is_float)
 {
@@ -255,7 +257,7 @@ cleave_add_start (const CleaveAddLine *l, const CleaveQdqAdd *add, const CleaveD
 }
 
 /* Computes the last elements of a line, which do not fill two vectors. Copies the operands to two
- * whole vectors, and copies the results back. */
+ * whole vectors, and copies the bytes of the result to y. */
 static inline void
 cleave_add_rest (const CleaveAddLine *l, const CleaveQdqAdd *add, const CleaveDivisor *by)
 {

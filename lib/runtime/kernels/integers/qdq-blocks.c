@@ -60,7 +60,7 @@ add_units (const CleaveQdqPanel *panel,
     {
       CleaveIntVector by[2];
 
-      __asm__("" : "+r"(at)); /* makes the compiler keep one index for all pixels */
+      __asm__("" : "+r"(at)); /* makes the compiler keep one index into x for all pixels */
       CLEAVE_EACH (v, vectors)
         by[v] =
             cleave_ints_load ((const gint32 *) (const void *) (w + v * CLEAVE_DOT4 * CLEAVE_LANES));
@@ -106,8 +106,9 @@ add_growth (int pixels, int vectors, const CleaveIntVector *sum, Growth *growth)
       }
 }
 
-/* Returns the part of the error bound that the checkpoints add, for two vectors of columns, as
- * 16-bit integers in the order of the columns. `by` is the error per unit of `growth`. */
+/* Returns the error that is added to the bound because of `growth`, for two vectors of columns:
+ * `growth` times `by`, the error per unit of growth. The errors are 16-bit integers in the order of
+ * the columns. */
 static inline __attribute__ ((always_inline)) __m512i
 weigh_growth (const float *by, const Growth *growth, int vectors)
 {

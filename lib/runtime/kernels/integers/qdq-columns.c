@@ -15,7 +15,8 @@ is_tame (double value)
   return fabs (value) >= 0x1p-60 && fabs (value) <= 0x1p60;
 }
 
-/* Largest error that checkpoints may add; it must fit into an integer. */
+/* Limit on the part of the error bound that comes from the checkpoints. The part must fit into a
+ * 32-bit integer. */
 #define MAX_GROWTH 0x1p30
 
 #define UNIT 0x1p-24
@@ -24,7 +25,8 @@ is_tame (double value)
 /* Bound, in units of the last bit, on the total rounding error of sums and error bounds that are
  * stored as 16-bit integers. */
 #define WORDS_ROUND 4
-/* Largest magnitude of a byte in the error bound, rounding errors included. */
+/* Bound on the magnitude of a quantized result in the error bound, rounding errors included. Larger
+ * results are clamped, so their errors do not matter. */
 #define BYTE_MOST 384.
 
 /* Alignment of arrays in bytes. A vector that crosses a cache line would need two loads. */
@@ -80,7 +82,7 @@ cleave_qdq_columns_set (CleaveQdqColumns *columns,
       (sums->x_norm == 0 &&
        !set_word (by * numbers.norm * sums->x_norm_most / G_MAXUINT16 * WORD * WORD,
                   &columns->by_norm[column])))
-    rest = 1; /* with this margin, every sum is ambiguous */
+    rest = 1; /* with an error bound of 1, every sum is ambiguous */
   set_word (rest * WORD + WORDS_ROUND, &columns->margin[column]);
   return TRUE;
 }

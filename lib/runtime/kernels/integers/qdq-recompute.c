@@ -13,7 +13,7 @@
 typedef struct
 {
   const CleaveQdq *s;
-  /* indexed by lane: address of the elements of x that its pixel reads */
+  /* indexed by lane: address of the elements of x that the lane's pixel reads */
   const char *from[CLEAVE_LANES];
   __m512i column;
   __m512 scale; /* scale of the weights of each lane's column */
@@ -125,9 +125,9 @@ run_some (const CleaveQdqPanel *panel, const gint32 *pixel, const gint32 *column
     product->y[product->y_at[pixel[i]] + panel->column + columns[i]] = (char) bytes[i];
 }
 
-/* Lists the pixels with ambiguous columns in `pixel`, and the mask of each listed pixel's ambiguous
- * columns in `lanes`. Both arrays have memory for one more vector. Returns the number of listed
- * pixels. */
+/* Lists the pixels with ambiguous columns in `pixel`. Stores a mask of the ambiguous columns of
+ * each listed pixel in `lanes`. Both arrays have memory for one more vector after the last pixel.
+ * Returns the number of listed pixels. */
 static gint64
 list_doubtful (const CleaveQdqPanel *panel, gint32 *pixel, guint32 *lanes)
 {
@@ -155,7 +155,7 @@ list_doubtful (const CleaveQdqPanel *panel, gint32 *pixel, guint32 *lanes)
 typedef struct
 {
   const CleaveQdq *s;
-  /* indexed by lane: address of the elements of x that its pixel reads */
+  /* indexed by lane: address of the elements of x that the lane's pixel reads */
   const char *from[CLEAVE_LANES];
   gint64 w_at[CLEAVE_LANES]; /* indexed by lane: byte offset of the four weights of the lane's
                                 column, in a row of dot-4 groups of the panel */
@@ -239,9 +239,9 @@ run_some (const CleaveQdqPanel *panel, const gint32 *pixel, const gint32 *column
     product->y[product->y_at[pixel[i]] + panel->column + column[i]] = (char) bytes[i];
 }
 
-/* Lists the pixels with ambiguous columns in `pixel`, and the mask of each listed pixel's ambiguous
- * columns in `lanes`. Both arrays have memory for one more element. Returns the number of listed
- * pixels. */
+/* Lists the pixels with ambiguous columns in `pixel`. Stores a mask of the ambiguous columns of
+ * each listed pixel in `lanes`. Both arrays have memory for one more element after the last pixel.
+ * Returns the number of listed pixels. */
 static gint64
 list_doubtful (const CleaveQdqPanel *panel, gint32 *pixel, guint32 *lanes)
 {

@@ -34,8 +34,9 @@ cleave_qdq_finish_load (const CleaveQdqColumns *c, gint64 column, int vectors, C
   return f;
 }
 
-/* Returns the error bound of each sum of a pixel (qdq.h). The bound has three terms: the constant
- * of the column, the term of the pixel's norm, and the term of the sums at the checkpoints. */
+/* Returns the error bound of each sum of a pixel (qdq.h). Adds up to three terms, depending on
+ * `kind`: the constant of the column, the term of the pixel's norm, and the term of the sums at the
+ * checkpoints. */
 CLEAVE_WORDS_INLINE CleaveWords
 cleave_qdq_find_margin (const CleaveQdqFinish *f,
                         CleaveQdqKind kind,

@@ -35,7 +35,7 @@
 #define MAX_PIXEL 8192
 #define MAX_LENGTH 32000
 
-/* Returns the address of the first dot-4 group (four weights) of a column. Sets `step` to the
+/* Returns the address of a column's first dot-4 group, which is four weights. Sets `step` to the
  * distance of adjacent groups of the column, in bytes. */
 static const gint8 *
 find_column (const CleaveQdqLayout *l, gint64 column, gint64 *step)
@@ -48,8 +48,8 @@ find_column (const CleaveQdqLayout *l, gint64 column, gint64 *step)
   return l->packed + (panel * n + column - panel) * CLEAVE_DOT4;
 }
 
-/* Returns the number of dot-4 groups of a chunk. Prefers chunks that end where pixels end: the norm
- * of a tap's elements then follows from the norms of the tap's pixels. */
+/* Returns the number of dot-4 groups of a chunk. Prefers chunks of which a whole number fills a
+ * pixel, so that the norm of a tap's elements follows from the norms of the tap's pixels. */
 static gint64
 find_chunk (gint64 n_units, gint64 pixel_length, gint64 most)
 {
@@ -77,7 +77,8 @@ count_sums (const CleaveQdq *s, gint64 i, gint64 length)
   return 2 + (i < half ? half - i : i - half);
 }
 
-/* Returns the largest weight c of an element. (CleaveQdq stores half of each weight.) */
+/* Returns the largest weight c (qdq.h) of any element, if the longest chunk has `longest`
+ * elements. */
 static gint64
 heaviest_weight (const CleaveQdq *s, gint64 longest)
 {

@@ -56,8 +56,9 @@
 #define cleave_qdq_columns_set CLEAVE_LEVELLED (cleave_qdq_columns_set)
 #define cleave_qdq_columns_clear CLEAVE_LEVELLED (cleave_qdq_columns_clear)
 
-/* The terms of the error bound. CONSTANT: a constant for the column. NORMS: also a term for the
- * norm of each pixel. GROWTH: also a term for the sums at the checkpoints. */
+/* The terms of the error bound, from few to many. CONSTANT: a constant for the column. NORMS: the
+ * constant, and a term for the norm of each pixel. GROWTH: both, and a term for the sums at the
+ * checkpoints. */
 typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } CleaveQdqKind;
 
 /* CLEAVE_HAS_QDQ: the level has kernels of QDQ-exact products. cleave_qdq_runs_here () returns
@@ -86,8 +87,7 @@ typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } Cleave
 /* Constants that convert sums to bytes. The arrays are indexed by column. */
 typedef struct
 {
-  float *factor, *addend; /* the result is sum * factor + addend, in which 2^16 is one unit of the
-                             result's byte */
+  float *factor, *addend; /* a result in units of 2^-16 is sum * factor + addend */
   float *by_growth;       /* error bound per unit of the sum of |P| over the checkpoints P */
   guint16 *by_norm;       /* error bound per unit of the pixel's norm, times 2^16 */
   guint16 *margin;        /* part of the error bound that does not depend on x */
@@ -101,8 +101,8 @@ typedef struct
   gint64 length, half;
   gint64 n_chunks; /* number of chunks, each of which ends in a checkpoint; 0: there are no
                       checkpoints */
-  double x_norm;   /* bound on the norm of every pixel; 0: runs compute the norm of each pixel. For
-                      columns whose norm is a sum of magnitudes, `x_norm` is the bound on |x| */
+  double x_norm; /* largest magnitude of an element of x, if no run computes norms; 0: runs compute
+                    the norm of each pixel */
   double x_norm_most; /* largest possible norm of a pixel; a norm is stored in 16 bits, and 65535
                          stands for this norm */
 } CleaveQdqSums;
@@ -110,8 +110,10 @@ typedef struct
 /* Parameters of the error bound that are computed from the weights of one column. */
 typedef struct
 {
-  double norm; /* factor by which the pixel's norm is multiplied in the error bound */
-  double zero; /* zero point of x times the sum of the weights, which is added to each sum */
+  double norm; /* W of the error bound, if runs compute norms; otherwise the sum of c |w| of the
+                  error bound */
+  double zero; /* number that is added to each sum: minus the zero point of x, times the sum of the
+                  weights */
   double most; /* largest possible magnitude of a sum; used if there are checkpoints */
 } CleaveQdqColumn;
 
@@ -130,7 +132,8 @@ void cleave_qdq_columns_add_memory (const CleaveQdqColumns *columns, GArray *lin
 typedef struct _CleaveQdq
 {
   gint64 n_taps, n_units;
-  /* number of dot-4 groups of a chunk; if taps are short, several taps form one chunk */
+  /* number of dot-4 groups of a chunk; `taps_at_once`: number of taps that form one chunk, if taps
+   * are short */
   gint64 chunk;
   gint64 taps_at_once;
   gint64 n_chunks; /* number of chunks; 0: there are no checkpoints */
@@ -156,10 +159,10 @@ typedef struct _CleaveQdq
   gint32 y_zero, least, most;
 } CleaveQdq;
 
-/* The arrays that a product has in scratch. `norm`, `lanes` and `squares` are indexed by pixel: the
- * norm, stored twice as 16 bits; a mask of the ambiguous columns of a panel; and the sum of squares
- * of x. `doubtful` lists the pixels with ambiguous columns, and `doubtful_lanes` the masks of these
- * columns. */
+/* The arrays of a product in scratch. Three of them are indexed by pixel. `norm`: the norm of the
+ * pixel as 16 bits, stored twice. `lanes`: a mask of the ambiguous columns of a panel. `squares`:
+ * the sum of squares of x. `doubtful` lists the pixels with ambiguous columns, and `doubtful_lanes`
+ * contains the mask of each listed pixel. */
 typedef struct
 {
   guint32 *norm, *lanes;
@@ -201,15 +204,14 @@ void cleave_qdq_read_norms (const CleaveByteProduct *product,
  * pixels. */
 void cleave_qdq_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 
-/* Columns of a panel that the kernel computes together. */
+/* Up to two vectors of columns of one panel. A kernel computes them together. */
 typedef struct
 {
   const CleaveQdq *s;
   const CleaveByteProduct *product;
   CleaveQdqScratch scratch;
   const gint8 *w;
-  gint64 w_step, column, n; /* `n`: number of columns that the kernel computes; `column`: index in
-                               the panel of the first of these columns */
+  gint64 w_step, column, n; /* `n`: number of columns; `column`: index in y of the first column */
   guint32 mask;             /* mask of the lanes that contain a column */
 } CleaveQdqPanel;
 

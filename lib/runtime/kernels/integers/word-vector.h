@@ -12,8 +12,8 @@
 typedef guint16 CleaveWords __attribute__ ((vector_size (CLEAVE_WORDS * sizeof (guint16))));
 typedef gint16 CleaveSignedWords __attribute__ ((vector_size (CLEAVE_WORDS * sizeof (gint16))));
 
-/* Functions are inlined, since a function cannot take or return a vector of 64 bytes without
- * AVX-512. */
+/* Functions of this file are always inlined: without AVX-512, a function that is not inlined cannot
+ * take or return a vector of 64 bytes. */
 #define CLEAVE_WORDS_INLINE static inline __attribute__ ((always_inline))
 
 CLEAVE_WORDS_INLINE CleaveWords
@@ -25,7 +25,8 @@ cleave_words_load (const guint16 *from)
   return v;
 }
 
-/* Joins the lower 16 bits of each lane of two vectors. */
+/* Returns a vector of the lower 16 bits of each lane of `low`, followed by the lower 16 bits of
+ * each lane of `high`. */
 CLEAVE_WORDS_INLINE CleaveWords
 cleave_words_of_low_halves (CleaveIntVector low, CleaveIntVector high)
 {
@@ -51,7 +52,8 @@ cleave_words_of_low_halves (CleaveIntVector low, CleaveIntVector high)
 #endif
 }
 
-/* Joins the upper 16 bits of each lane of two vectors. */
+/* Returns a vector of the upper 16 bits of each lane of `low`, followed by the upper 16 bits of
+ * each lane of `high`. */
 CLEAVE_WORDS_INLINE CleaveWords
 cleave_words_of_high_halves (CleaveIntVector low, CleaveIntVector high)
 {
@@ -63,8 +65,8 @@ cleave_words_of_high_halves (CleaveIntVector low, CleaveIntVector high)
 #endif
 }
 
-/* Joins the integers of two vectors. An integer beyond the range of 16 bits becomes the nearest
- * bound of the range. */
+/* Converts 32-bit integers to 16 bits: first the lanes of `low`, then the lanes of `high`. An
+ * integer beyond the range of 16 bits becomes the nearest bound of the range. */
 CLEAVE_WORDS_INLINE CleaveWords
 cleave_words_saturate (CleaveIntVector low, CleaveIntVector high)
 {
@@ -78,7 +80,7 @@ cleave_words_saturate (CleaveIntVector low, CleaveIntVector high)
 #endif
 }
 
-/* Adds the lanes of two vectors. A sum beyond 65535 becomes 65535. */
+/* Adds the lanes of two vectors of unsigned 16-bit integers. A sum beyond 65535 becomes 65535. */
 CLEAVE_WORDS_INLINE CleaveWords
 cleave_words_add (CleaveWords a, CleaveWords b)
 {
