@@ -84,7 +84,7 @@ search_anywhere (
     search_rows (row, x, apart, n_rows, y, y_step, FALSE, FALSE);
 }
 
-/* In each lane: the best value so far, and its index in the row. */
+/* In each lane: the best value of a row so far, and the index of this value in the row. */
 typedef struct
 {
   CleaveVector best;
@@ -153,8 +153,8 @@ best_of_lanes (CleaveVector v, gboolean is_min)
   return v;
 }
 
-/* Returns a vector. The best of its lanes is the best of n contiguous elements, n >= CLEAVE_VECTOR.
- * Ignores NaNs, and sets the lanes of `nan` in which it found a NaN. */
+/* Finds the best of n contiguous elements, n >= CLEAVE_VECTOR. Returns a vector of which one lane
+ * holds the best element. Ignores NaNs, and sets the lanes of `nan` in which it found a NaN. */
 static CLEAVE_SPECIALISED CleaveVector
 find_best (const float *x, gint64 n, gboolean is_min, CleaveMask *nan)
 {

@@ -2,21 +2,24 @@
 #pragma once
 
 /* ArgMax and ArgMin of integers, as loops that compilers vectorize; arg.c calls the searches. A row
- * with contiguous elements is searched in blocks of BLOCK elements: first for the best value, then
- * for its index. Strided elements are searched in many adjacent rows at once. */
+ * with contiguous elements is searched in blocks: search_row_…() finds the best value of each
+ * block, then the index of the best value in the best block. If elements are strided, many adjacent
+ * rows are searched at once. */
 
 #include "arg-rows.h"
 
-/* Number of elements of a row that are compared with the best value at once, to find its index. */
+/* Number of elements that search_row_…() compares with the best value at once, to find its
+ * index. */
 #define CHUNK 32
-/* Number of elements of a row whose best value is found at once. */
+/* Number of elements of a block, in which search_row_…() finds the best value. */
 #define BLOCK 512
 /* Number of adjacent rows that are searched together. */
 #define INTEGER_ROWS 256
-/* Rows are searched in segments of at most SEGMENT elements: with at most 255, an index within a
- * segment fits into an 8-bit element type. */
+/* search_rows_…() searches rows in segments of at most SEGMENT elements, so that an index within a
+ * segment fits into the element type: for a type of 8 bits, into 0 to 254. */
 #define SEGMENT 255
-/* Number of elements of a row that are compared while the row's best value is in a register. */
+/* Number of elements of a row that search_step_…() compares before it stores the row's best
+ * value. */
 #define STEPS 4
 
 /* Lists the element types as X (element, E, U). E is the C type of the element. U is the unsigned
@@ -70,7 +73,8 @@
     return at;                                                                                         \
   }                                                                                                \
                                                                                                    \
-  /* Compares n elements of each row with the row's best value; updates value and index. */        \
+  /* Compares n elements of each row, from element i on, with the row's best value so far. Updates \
+     the best value and its index. */                                                              \
   static CLEAVE_SPECIALISED void search_step_##e (const E *x, gint64 step, gint64 apart,           \
                                                   gint64 n_rows, E *best, U *in, gint64 i,         \
                                                   int n, gboolean is_min, gboolean last)           \

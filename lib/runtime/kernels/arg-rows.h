@@ -25,5 +25,6 @@ typedef void (*CleaveArgSearch) (const CleaveArgRow *row,
                                  gint64 *y,
                                  gint64 y_step);
 
-/* Number of elements of a row whose best value is found at once. */
+/* Number of elements of a block of a contiguous row. A search of floats finds the best value of a
+ * block at once. */
 #define CLEAVE_ARG_BLOCK 256

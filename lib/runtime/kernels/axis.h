@@ -44,8 +44,8 @@ cleave_axis_find_inner (const CleaveAxis *axis, gint64 *begin, gint64 *end)
   *end = last < 0 ? 0 : MIN (last / axis->stride + 1, axis->n_y);
 }
 
-/* Sets `y_step` of each axis whose extent in the result is 1 to the step of a dense layout. No
- * kernel uses this step, but cleave_axes_nest() compares it. */
+/* If the result has extent 1 along an axis, sets the axis' `y_step` to the step of a dense layout.
+ * No kernel uses this step, but cleave_axes_nest() compares it with the other steps. */
 static inline void
 cleave_axes_settle (CleaveAxis axes[2], gint64 n_channels)
 {
@@ -131,7 +131,7 @@ cleave_has_channels_innermost (const CleaveView *view, guint c)
 }
 
 /* Returns whether the rows of all images of the result follow each other in memory: row i ends
- * before row i + 1 begins. */
+ * before row i + 1 begins. Gaps between rows are allowed. */
 static inline gboolean
 cleave_axes_nest (const CleaveAxis axes[2], gint64 n_channels, gint64 n_batches, gint64 batch_step)
 {

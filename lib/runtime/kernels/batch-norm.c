@@ -37,11 +37,11 @@ typedef struct
 {
   /* loops over the dimensions outside a line or, if `in_columns`, outside the pixels */
   CleaveLoops loops;
-  gint64 n_pixels;      /* number of pixels that run_pixels() or run_columns() normalizes at once */
-  gint64 n_repeated;    /* number of pixels in a line with repeated factors; 0: factors are not
-                           repeated */
-  gboolean in_columns;  /* TRUE: the pixels have gaps between them, and run_columns() computes the
-                           pixels */
+  gint64 n_pixels;   /* number of pixels that run_pixels() or run_columns() normalizes at once */
+  gint64 n_repeated; /* number of pixels in a line with repeated factors; 0: factors are not
+                        repeated */
+  gboolean
+      in_columns; /* TRUE: the pixels have gaps between them, and run_columns() normalizes them */
   gint64 line_distance; /* distance in floats from the repeated factors to the repeated b, and from
                            the repeated b to the repeated mean */
   gboolean nests;       /* TRUE: the lines of y follow each other in memory */
@@ -62,8 +62,8 @@ typedef struct
   gint64 made;
 } Telling;
 
-/* Runs the fused consumers on the elements of y between `made` and `end`. Does nothing if there are
- * fewer than `few` elements. */
+/* If the lines of y follow each other in memory, runs the fused consumers on the elements of y
+ * between `made` and `end`. Does nothing for fewer than `few` elements. */
 static void
 tell (Telling *telling, gint64 end, gint64 few)
 {
@@ -268,8 +268,9 @@ repeat (const float *from, gint64 step, gint64 n, gint64 times, float *to)
       *to++ = from[i * step];
 }
 
-/* Normalizes all pixels of `line`, n_line elements at a time. `factor`: factors of n_line elements;
- * b and mean follow the factors at a distance of `line_distance`. */
+/* Normalizes all pixels of `line`, n_line elements at a time. `factor`: the factors of n_line
+ * elements. The values of b begin `line_distance` floats after `factor`, the means `line_distance`
+ * floats after b. */
 static void
 run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint64 n_line)
 {
@@ -324,8 +325,8 @@ run_lines (Telling *telling, const float *factor)
     }
 }
 
-/* n_pixels evenly spaced pixels. The next functions normalize a few adjacent channels of these
- * pixels. Distances are in elements. */
+/* Adjacent channels of n_pixels evenly spaced pixels, which run_vectors() normalizes. All distances
+ * are in elements. */
 typedef struct
 {
   const float *x, *factor, *b, *mean;
@@ -338,8 +339,8 @@ typedef struct
   (IS_WHOLE (c) ? cleave_vector_load ((FROM) + (c) *CLEAVE_VECTOR)                                 \
                 : cleave_vector_load_some ((FROM) + (c) *CLEAVE_VECTOR, last))
 
-/* Normalizes `vectors` vectors of each pixel. `last` is the number of channels in the last
- * vector. */
+/* Normalizes `vectors` vectors of channels of each pixel. `last` is the number of channels in the
+ * last vector. */
 static CLEAVE_SPECIALISED void
 run_vectors (const Columns *at, int vectors, int last)
 {

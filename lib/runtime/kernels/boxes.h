@@ -44,8 +44,8 @@ cleave_boxes_run_line (const CleaveBoxes *boxes,
 }
 
 /* Runs `line` and the evenly spaced lines after it that begin before `end`, as one box. Sets `line`
- * to the last line that ran. If lines are short, the box is transposed: its first line consists of
- * the first elements of all lines, its second line of the second elements. */
+ * to the last line that ran. If lines are short, the box is transposed: line 0 of the box consists
+ * of the first elements of all lines, line 1 of the box consists of their second elements. */
 static inline void
 cleave_boxes_run_lines (const CleaveBoxes *boxes,
                         gconstpointer state,

@@ -11,7 +11,7 @@
 #if defined(CLEAVE_AVX512)
 
 /* Maps n bytes of x through the table, into y. Looks up the lower and the upper half of the table
- * separately, since vpermi2b reads a table of 128 bytes. */
+ * separately, since the instruction vpermi2b reads a table of 128 bytes. */
 __attribute__ ((target ("avx512vbmi"))) static void
 cleave_byte_table_vectors (const guint8 *table, const guint8 *x, guint8 *y, gint64 n)
 {

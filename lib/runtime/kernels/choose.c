@@ -313,10 +313,8 @@ run_box (gconstpointer state, const CleaveKernelInstance *instance, const Cleave
 
   for (guint k = 0; k < 3; k++)
     {
-      guint from = MIN (
-          k,
-          instance->call.n_operands -
-              1); /* if the op has one operand, all three operands of the loop are this operand */
+      /* an op with fewer than three operands passes its last operand for each missing operand */
+      guint from = MIN (k, instance->call.n_operands - 1);
 
       box.x[k] =
           (const char *) instance->operands[from].data + of->offset[from + 1] * size[from + 1];

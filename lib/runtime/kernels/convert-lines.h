@@ -19,8 +19,8 @@ enum { Y_VIEW, X_VIEW, SCALE_VIEW, ZERO_VIEW };
 /* Number of elements of the buffers for intermediate values. */
 #define LINE 512
 
-/* A line of `n` elements. Steps are in elements; the step of a scale or zero point is 0 if the line
- * has a single scale or zero point. */
+/* A line of `n` elements to convert. Steps are in elements. The step of a scale or zero point is 0
+ * if one scale or zero point serves the whole line. */
 typedef struct
 {
   gconstpointer x, scale, zero;
@@ -37,7 +37,7 @@ struct _Convert
   const CleaveQdqAdd *add; /* parameters of an Add of two quantized operands; NULL for another op */
   const guint8 *table; /* table of 256 results of a lookup, indexed by the operand's byte read as
                           unsigned; NULL for another op */
-  gboolean is_unfit;   /* TRUE: the family does not serve the node */
+  gboolean is_unfit;   /* TRUE: the family cannot serve the node, so prepare() fails */
   guint8 bytes[256]; /* copy of the table of a TfliteLookup, reordered so that `table` can point to
                         it: the node's own table begins at -128 for int8 */
   CleaveCastLine cast; /* loop of a Cast; NULL for another op */
@@ -46,9 +46,9 @@ struct _Convert
   CleaveLoops loops; /* loops over views of y, x and, if present, scale and zero point */
   CleaveLoops parts; /* loops over the views of `loops`, with lines along the innermost dimension of
                         y; used to compute y part by part */
-  CleaveLoops rows;  /* loops with one line for a group of short lines of equal length: the line
-                        contains the first element of each short line */
-  gint64 n_of_row;   /* number of elements of each short line that `rows` combines; 0: `rows` is
+  CleaveLoops rows;  /* loops over groups of short lines of equal length; a line of these loops
+                        consists of the first elements of all short lines in a group */
+  gint64 n_of_row;   /* number of elements of each short line in a group of `rows`; 0: `rows` is
                         unused */
 };
 

@@ -63,8 +63,8 @@ plan (Convert *c, const CleaveKernelInstance *instance, const CleaveView *views,
   cleave_loops_lengthen (&c->loops, FEW);
 }
 
-/* Plans loops over groups of short lines of bytes, if one scale and zero point serve the whole
- * value. */
+/* If one scale and zero point serve the whole value, plans loops over groups of short lines of
+ * bytes. */
 static void
 find_rows (Convert *c)
 {
@@ -339,8 +339,8 @@ run_table (gconstpointer state,
       (guint8 *) instance->results[0].data + offset[Y_VIEW], step[Y_VIEW], n);
 }
 
-/* Copies rows in units of `by` bytes, a compile-time constant. The last unit of a row may overlap
- * the previous one. */
+/* Copies n_rows rows of n bytes, in units of `by` bytes, a compile-time constant. The last unit of
+ * a row may overlap the unit before it. */
 static inline __attribute__ ((always_inline)) void
 copy_rows_by (gint64 by,
               char *to,

@@ -242,8 +242,9 @@ slide (const Run *run, gint64 n_pixels, gint64 n_channels)
   return slide_once (run, n_pixels, n_channels);
 }
 
-/* Runs two adjacent pixels as one pixel with twice the channels and repeated weights. Returns the
- * number of pixels computed; 0 unless the packed weights repeat and pixels are contiguous. */
+/* Computes two adjacent pixels as one pixel with twice the channels. Returns the number of pixels
+ * computed. Returns 0 if pixels are not contiguous, or if the packed weights do not contain the
+ * channels of each tap twice. */
 static gint64
 slide_pairs (const Run *run, gint64 n_pixels, gint64 n_channels)
 {

@@ -23,7 +23,7 @@ typedef struct
                          two adjacent pixels are computed as one pixel with twice the channels */
 } CleaveDepthwise;
 
-/* The data from which one row of y is computed: addresses and taps. */
+/* The data for one row of y: addresses, and the taps that read data. */
 typedef struct
 {
   CleaveTaps planes, taps; /* range of planes of taps, and range of rows of taps in a plane; taps in
@@ -35,7 +35,7 @@ typedef struct
 } CleaveDepthwiseRow;
 
 /* Adjacent pixels of one row of y whose windows have the same taps. The fields from `x_plane` to
- * `y_pixel` are distances in floats: `x_row` is the distance of adjacent rows of x. */
+ * `y_pixel` are distances in floats; for example, `x_row` is the distance of adjacent rows of x. */
 typedef struct
 {
   const float *x, *w, *bias; /* address of the data of the first tap; address of the weights of the

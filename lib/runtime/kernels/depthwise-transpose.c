@@ -20,7 +20,7 @@ typedef struct
                       backwards */
 } Phase;
 
-/* A combination of one phase along each axis. */
+/* The elements of the result in one phase along each of the three axes, as a convolution. */
 typedef struct
 {
   CleaveDepthwise floats;

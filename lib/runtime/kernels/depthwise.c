@@ -159,9 +159,9 @@ reports_progress (gconstpointer state)
          (plan->n_batches == 1 || plan->y_batch_step >= depth->n_y * depth->y_step);
 }
 
-/* Returns whether `run` applies epilogue ops. Epilogue ops apply to vectors, so all sums must be in
- * vectors; at the level without fused multiply-add, the sums of few channels are not. Sets `along`
- * to the dimension of the channels. */
+/* Returns whether `run` applies epilogue ops, which need all sums in vectors. At the level without
+ * fused multiply-add, a kernel sums fewer channels than a vector has lanes one by one, so `run`
+ * applies no epilogue ops. Sets `along` to the dimension of the channels. */
 static gboolean
 does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint *along)
 {

@@ -44,8 +44,9 @@ typedef struct
   CleaveTensorType types[N_SIDES];
 } Einsum;
 
-/* Finds the stride of a label in the view of a term. Sets `has` to whether the term contains the
- * label. Returns FALSE if the term contains the label twice. */
+/* Finds the stride of a label in `view`. The labels of the view's dimensions are in `term`, an
+ * operand or the result of the equation. Sets `has` to whether the term contains the label. Returns
+ * FALSE if the term contains the label twice. */
 static gboolean
 find_stride (
     const CleaveTerm *term, const CleaveView *view, guint8 label, gboolean *has, gint64 *stride)
@@ -84,7 +85,7 @@ add_loop (Loops *loops, const Loop *loop)
   last->extent *= loop->extent;
 }
 
-/* Adds the loop over a label to `parts`. Returns FALSE if a matrix product cannot compute the
+/* Adds the loop over a label to `parts`. Returns FALSE if a matrix product cannot loop over the
  * label. */
 static gboolean
 add_label (Parts *parts,
@@ -126,8 +127,8 @@ find_parts (Parts *parts, const CleaveEquation *e, const CleaveView *const *view
   return parts->sums.n <= 1;
 }
 
-/* Returns the loop that becomes the rows or columns: the loop that is contiguous in operand `side`,
- * or the longest loop if no loop is contiguous. Adds the other loops to `batch`. */
+/* Returns the loop that becomes the rows or columns of the MatMul: the loop that is contiguous in
+ * operand `side`, or the longest loop if no loop is contiguous. Adds the other loops to `batch`. */
 static Loop
 take_loop (const Loops *loops, guint side, Loops *batch)
 {

@@ -132,7 +132,7 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
 #define LOOP_COMPARE(word, P, formula)                                                             \
   LOOP_2 (half_##word, guint8, guint8, store_bool, P, BOOL (formula))
 
-/* Runs Pow with the compile-time constant `exponent` if all elements have this exponent. The
+/* If all elements of b are the compile-time constant `exponent`, runs Pow with this exponent. The
  * compiler then replaces the power by multiplications. */
 #define EACH_POWER(name, exponent, formula)                                                        \
     if (box->a_step == 1 && box->b_step == 0 && box->b_next == 0 &&                                \

@@ -32,8 +32,9 @@ typedef struct
   gboolean folds;
   /* loops over views; view 0 is the result, and the other views are the operands */
   CleaveLoops loops;
-  CleaveEpilogueOp own; /* this op as an epilogue op of its own results; kind NONE: the op cannot be
-                           an epilogue op, or its views are not dense */
+  CleaveEpilogueOp
+      own; /* the op as an epilogue op, which `run` applies to operand `own.v` before the epilogue
+              ops of fused consumers; kind NONE: `run` applies no epilogue ops */
 } Elementwise;
 
 /* Returns whether the operands and the result have one float type. The exponent of a Pow of 16-bit
@@ -138,8 +139,8 @@ epilogue_op (gconstpointer state,
   return op;
 }
 
-/* Sets e->own if the op can be an epilogue op of its own results. In this case, all views are one
- * contiguous line, except that one operand may be a scalar. */
+/* If the op can be an epilogue op (epilogue.h), describes it in `e->own`. In this case, all views
+ * are one contiguous line, except that one operand may be a scalar. */
 static void
 find_own_epilogue_op (Elementwise *e, const CleaveKernelInstance *instance)
 {
@@ -363,8 +364,9 @@ run_box (gconstpointer state, const CleaveKernelInstance *instance, const Cleave
       }
 }
 
-/* Computes the elements [begin, end) of the result. An op that reads or writes its result several
- * times computes it in parts that fit into the L1 cache. */
+/* Computes the elements [begin, end) of the result. An op with more than two operands reads and
+ * writes each element of the result several times, so it runs on parts that fit into the L1
+ * cache. */
 static void
 run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {

@@ -206,8 +206,8 @@ cleave_epilogue_op_normalize (const CleaveEpilogueOp *epilogue_op,
     }
 }
 
-/* Returns the layout of operand w for the block `at`. Operand w has the layout of the result, with
- * one exception: the saved value v with which an expression pattern began is contiguous. */
+/* Returns the layout of operand w for the block `at`. Usually w has the layout of the result. But
+ * if w is the value with which an expression pattern began, w is contiguous. */
 static CLEAVE_SPECIALISED CleaveEpilogueAt
 cleave_epilogue_at_find (const CleaveEpilogueOp *epilogue_op,
                          const CleaveEpilogueAt *at,

@@ -39,7 +39,8 @@ cleave_vector_copysign (CleaveVector v, CleaveVector sign)
   return (CleaveVector) (((CleaveBits) v & 0x7fffffffu) | ((CleaveBits) sign & 0x80000000u));
 }
 
-/* Sets the fields of `e` for n vectors, with the bits of cleave_f32_exp_parts(). */
+/* Sets the fields of `e` for the exponentials of n vectors, with the bits of
+ * cleave_f32_exp_parts(). */
 static CLEAVE_SPECIALISED void
 cleave_vectors_exp_parts (const CleaveVector *a, int n, CleaveExpVectors *e)
 {
@@ -128,7 +129,8 @@ cleave_vectors_tanh (CleaveVector *v, int n)
     v[i] = cleave_vector_copysign (a[i] / (a[i] + 2.0f), v[i]);
 }
 
-/* Computes 2^q as (fraction + 1) * scale for n vectors q: a step of cleave_f32_erf(). */
+/* Computes 2^q for n vectors q, a step of cleave_f32_erf(). Sets the fields of `e`, so that 2^q is
+ * (fraction + 1) * scale. */
 static CLEAVE_SPECIALISED void
 cleave_vectors_erf_power (const CleaveVector *q, int n, CleaveExpVectors *e)
 {

@@ -13,18 +13,17 @@
 
 enum { X, SCALE, B };
 
-/* Some channels of an image, with all their pixels. Distances are in elements. If channels are
- * contiguous, `x_step` and `y_step` are the distances of adjacent pixels; if pixels are contiguous,
- * the distances of adjacent channels. */
+/* Some channels of an image, with all their pixels. */
 typedef struct
 {
   const float *x;
   float *y;
-  gint64 n_channels, n_pixels; /* number of channels; number of pixels */
-  gint64 x_step, y_step;       /* distances in x and in y of adjacent pixels if the channels are
-                                  contiguous, else of adjacent channels */
-  float *mean, *factor, *bias; /* mean, factor and bias of each channel, repeated for all pixels
-                                  that the loop processes at once */
+  gint64 n_channels, n_pixels;
+  /* distances in x and in y, in elements: of adjacent pixels if channels are contiguous, of
+   * adjacent channels if the pixels of a channel are contiguous */
+  gint64 x_step, y_step;
+  float *mean, *factor, *bias; /* mean, factor and bias of each channel, repeated for the pixels
+                                  that one iteration of a loop normalizes */
   float *lane;                 /* eight partial sums of each channel */
 } Image;
 
@@ -34,13 +33,13 @@ typedef struct
   gint64 n_channels, n_pixels, x_step, y_step;
   gboolean by_pixels; /* TRUE: channels are contiguous; FALSE: the pixels of each channel are
                          contiguous */
-  gint64 x_together, y_together; /* number of pixels that are read at once for the sums; number of
-                                    pixels that are normalized at once */
+  gint64 x_together, y_together; /* number of pixels that one iteration of a loop sums; number of
+                                    pixels that one iteration normalizes */
 } InstanceNorm;
 
-/* With at least this number of channels, a loop processes one pixel at once. With fewer channels, a
- * loop processes eight pixels at once: 8 channels of 16,384 pixels then take 34 us instead of 205
- * us, and 48 channels of 4,096 pixels take 42 us instead of 50 us. */
+/* With fewer channels than FEW_CHANNELS, one iteration of a loop processes eight pixels instead of
+ * one pixel. 8 channels of 16,384 pixels then take 34 us instead of 205 us, and 48 channels of
+ * 4,096 pixels take 42 us instead of 50 us. */
 #define FEW_CHANNELS 64
 
 /* Returns the distance of adjacent pixels in row-major order, in elements; 0 if the distance
@@ -105,7 +104,8 @@ prepare (const CleaveKernelInstance *instance,
   x_step = pixel_step (x, dims);
   y_step = pixel_step (y, dims);
   n_pixels = count_pixels (x, dims);
-  /* FALSE if the pixels of each channel are contiguous, for example if there is one channel */
+  /* TRUE: a loop runs over the channels of a pixel. FALSE: the pixels of each channel are
+   * contiguous, for example if there is one channel */
   by_pixels = x_step != 1 || y_step != 1 || n_pixels == 1;
   if (x_step == 0 || y_step == 0 ||
       (by_pixels && !(has_channels_innermost (x, dims.c) && has_channels_innermost (y, dims.c))))
@@ -127,7 +127,8 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Returns the value of an element in the sum: x - mean or, if `squares`, the square of x - mean. */
+/* Returns the term that an element x adds to a sum: x - mean or, if `squares`, the square of x -
+ * mean. */
 static inline float
 term (float x, float mean, gboolean squares)
 {
@@ -148,8 +149,9 @@ join_lanes (float *lane, gint64 apart, gint64 n)
         lane[j * apart + c] = lane[j * apart + c] + lane[(j + half) * apart + c];
 }
 
-/* Adds n contiguous elements, from pixel i on, to the partial sums. The elements belong to one
- * pixel, or to eight pixels. Pixel p adds to partial sum p modulo 8 of each channel. */
+/* Adds n contiguous elements, from pixel i on, to the partial sums of their channels. The elements
+ * are one pixel, or eight adjacent pixels. Pixel p adds to partial sum p modulo 8 of each
+ * channel. */
 static inline void
 add_pixels (const Image *image, gint64 i, gint64 n, gboolean squares)
 {
@@ -161,8 +163,8 @@ add_pixels (const Image *image, gint64 i, gint64 n, gboolean squares)
     lane[c] += term (x[c], squares ? mean[c] : 0, squares);
 }
 
-/* Sums all pixels of each channel into its partial sum 0. `together` is the number of pixels that
- * are read at once. */
+/* Sums all pixels of each channel into partial sum 0 of the channel. One iteration of the loop adds
+ * `together` pixels. */
 static CLEAVE_SPECIALISED void
 sum_pixels (const Image *image, gint64 together, gboolean squares)
 {
@@ -215,8 +217,8 @@ sum (const InstanceNorm *norm, const Image *image, gboolean squares)
     sum_pixels (image, norm->x_together, FALSE);
 }
 
-/* Repeats the first `n_channels` values of an array, so that each pixel that a loop processes has
- * its own copy. */
+/* Repeats the first `n_channels` values of an array, so that all pixels that one iteration
+ * processes have a copy of the values. */
 static void
 repeat (const InstanceNorm *norm, float *values)
 {

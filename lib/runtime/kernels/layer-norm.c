@@ -24,8 +24,8 @@ typedef struct
   gboolean has_b;
 } LayerNorm;
 
-/* Returns a view that contains the first element of each row of `view`: its extent is 1 along the
- * normalized axes. */
+/* Returns a view of the first elements of all rows of `view`. The extents of the normalized axes
+ * are 1. */
 static CleaveView
 one_of_each_row (const CleaveView *view, guint axes)
 {

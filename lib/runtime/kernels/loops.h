@@ -41,8 +41,8 @@ cleave_loops_stride (const CleaveView *view, guint rank, guint dim)
                                                                    : view->stride[dim - missing];
 }
 
-/* Returns whether a new dimension and the dimension added last form one dimension in all views, so
- * that they can be merged. */
+/* Returns whether a new dimension can be merged with the dimension that was added last: both must
+ * form one dimension in all views. */
 static inline gboolean
 cleave_loops_join (const CleaveLoops *loops, gint64 extent, const gint64 *strides)
 {
@@ -221,8 +221,8 @@ cleave_line_find (const CleaveLoops *loops, gint64 begin, CleaveLine *line)
   return TRUE;
 }
 
-/* Returns the number of elements of a line that are at offsets [begin, end) of view 0. Sets
- * `offset` to the offset of the first of these elements in each view. */
+/* Returns how many elements of a line are at offsets [begin, end) of view 0. Sets `offset` to the
+ * offset in each view of the first of these elements. */
 static inline gint64
 cleave_line_cut (
     const CleaveLoops *loops, const CleaveLine *line, gint64 begin, gint64 end, gint64 *offset)

@@ -39,7 +39,7 @@ prepare (const CleaveKernelInstance *instance,
   lrn->n = n;
   lrn->x_step = n == 1 ? 1 : x.stride[c];
   lrn->y_step = n == 1 ? 1 : y.stride[c];
-  /* limit the window to the channels, since positions outside add zeros */
+  /* limit the window to n channels on each side of the center, since positions outside add zeros */
   lrn->before = MIN ((a->size - 1) / 2, n);
   lrn->size = lrn->before + 1 + MIN (a->size - 1 - (a->size - 1) / 2, n);
   x.type.shape.dim[c] = y.type.shape.dim[c] = 1;

@@ -28,7 +28,8 @@ typedef struct
                                  in bytes */
   /* indexed by dimension and position: byte offset in the operand */
   gint64 *place[CLEAVE_MAX_RANK];
-  /* byte offset in the operand: the total of the dimensions of extent 1 in the result */
+  /* byte offset in the operand that all results share: the sum of the offsets along dimensions that
+   * have extent 1 in the result */
   gint64 begin;
 } Nearest;
 
@@ -74,8 +75,8 @@ count_repeats (const Nearest *r)
   return r->n % repeats == 0 && r->y_step == r->size ? repeats : 0;
 }
 
-/* Adds all dimensions except `c`, the dimension of the channels. Adds the offset of a dimension
- * with one element to `begin` instead. */
+/* Lists all dimensions of the result with several positions, except the dimension `c` of the
+ * channels. Adds the offsets along the dimensions of extent 1 to `begin`. */
 static void
 add_dims (Nearest *r, const CleaveKernelInstance *instance, guint c)
 {
@@ -100,8 +101,8 @@ add_dims (Nearest *r, const CleaveKernelInstance *instance, guint c)
       }
 }
 
-/* Makes the innermost dimension the pixels of a line, and the next dimension the lines. If a
- * dimension is missing, a dimension of extent 1 takes its role. */
+/* Turns the innermost dimension into the pixels of a line, and the next dimension into the lines.
+ * If there is no such dimension, uses a dimension of extent 1. */
 static void
 take_lines (Nearest *r)
 {

@@ -4,7 +4,7 @@
 /* Chooses how to cut a node that is computed in float32 but whose values are 16-bit floats or
  * integers. upcast-pieces.c converts and runs the node piece by piece. The float32 values of each
  * piece should fit into the cache. Example: with 6 MiB of float32 values, the outermost dimension
- * is halved three times. */
+ * is halved three times, so that a piece has 0.75 MiB. */
 
 #include "loops.h"
 
@@ -76,8 +76,9 @@ cleave_pieces_count_bytes (const CleaveCall *call, guint packed, const gint64 *l
   return n * (gint64) sizeof (float);
 }
 
-/* Chooses the extents of pieces. Halves the outermost dimension as long as each halving saves a
- * quarter of the piece's float32 bytes. */
+/* Chooses the extents of pieces. Halves the outermost dimension until a piece fits into
+ * CLEAVE_PIECE_BYTES. If halving a dimension saves less than a quarter of the piece's float32
+ * bytes, goes on with the next dimension. */
 static inline void
 cleave_pieces_find_lengths (const CleaveKernelInstance *instance, guint packed, gint64 *length)
 {

@@ -50,9 +50,8 @@ cleave_pool_is_empty (const CleavePoolWindow *w)
   return w->n_planes * w->n_rows * w->n_columns == 0;
 }
 
-/* A pooling is defined by three functions. `begin` returns the initial value. `step` adds a tap to
- * the value of its row, or the value of a row to the value of the window. `end` returns the final
- * value. */
+/* A pooling is defined by three functions. `begin` returns the initial value. `step` combines the
+ * value so far with a tap of its row, or with the value of a row. `end` returns the final value. */
 
 /* The functions of the maximum. A maximum begins with the first tap, and takes each later tap that
  * is greater or a NaN. */
@@ -92,7 +91,7 @@ cleave_pool_average_end (const CleavePoolWindow *w, CleaveVector sum)
   return cleave_pool_is_empty (w) ? sum : sum / w->count;
 }
 
-/* The functions of the global average, which adds with the eight partial sums of lanes.h. */
+/* The functions of the global average, which sums in the eight partial sums of lanes.h. */
 
 /* Adds n_x elements, `step` apart, to the eight partial sums in turn: the first element to partial
  * sum `first`, the next element to the next partial sum. */

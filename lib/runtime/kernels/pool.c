@@ -35,11 +35,11 @@ typedef struct
 
 /* The following functions plan a pooling. */
 
-/* Smallest ratio of the rows of a window to the stride for which the maxima along rows are computed
- * once and shared. A window of 3 x 3 with stride 1 has the ratio 3, so its maxima are shared. With
- * stride 2, the ratio is 1.5, and each window is computed separately. */
+/* Smallest ratio of a window's rows to the stride for which all windows share the maxima along rows
+ * of x (pool-rows.h). A window of 3 x 3 with stride 1 has the ratio 3, so the maxima are shared.
+ * With stride 2, the ratio is 1.5, and each window is computed separately. */
 #define MIN_SHARED 3
-/* Largest number of taps that a float represents exactly. */
+/* Largest number of taps of a window. A float represents each smaller number exactly. */
 #define MAX_COUNT (1 << 24)
 
 static gboolean
@@ -106,7 +106,7 @@ plan_windows (const CleaveKernelInstance *instance, CleavePool pool)
   return w;
 }
 
-/* Returns the plan of a pooling in which one window covers the whole image. Returns NULL if the
+/* Returns the plan of a pooling with one window that covers the whole image. Returns NULL if the
  * family does not serve the instance. */
 static Windows *
 plan_global (const CleaveKernelInstance *instance, CleavePool pool)
@@ -270,8 +270,8 @@ run_windows (
     cleave_pool_bytes (window, w->element == CLEAVE_INT8, x, y, n_pixels, w->n_channels);
 }
 
-/* Returns the number of pixels that one call computes, beginning with `pixel`. Their windows have
- * the same taps. */
+/* Returns the number of pixels that one call computes, from `pixel` on. The windows of these pixels
+ * have the same taps. */
 static gint64
 count_alike (const Windows *w, gint64 pixel)
 {
@@ -312,7 +312,8 @@ run_pixels (const Windows *w, gint64 plane, gint64 row, gconstpointer x, gpointe
     }
 }
 
-/* A row of floats in scratch, and the element type of the result to which the row is converted. */
+/* A row of floats in scratch, and the element type of the result. The row is converted to this
+ * type. */
 typedef struct
 {
   CleaveElement element;

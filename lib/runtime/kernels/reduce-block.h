@@ -11,9 +11,10 @@
 /* Smallest number of contiguous elements of a row for which the lanes of a vector hold elements of
  * one row. With fewer elements, the lanes hold elements of different rows. */
 #define CLEAVE_REDUCE_LONG_LINE 16
-/* At most CLEAVE_REDUCE_FEW_ROWS strided rows of at least CLEAVE_REDUCE_LONG_ROW elements are
- * copied into a contiguous buffer, CLEAVE_REDUCE_GATHERED elements at a time. A row of 96,000
- * elements in 96 lines takes 35 us if it is copied, and 340 us if 16 rows are reduced at once. */
+/* If a reduction has at most CLEAVE_REDUCE_FEW_ROWS rows, and they are strided and have at least
+ * CLEAVE_REDUCE_LONG_ROW elements, each row is copied into a contiguous buffer. The buffer holds
+ * CLEAVE_REDUCE_GATHERED elements. A row of 96,000 elements in 96 lines takes 35 us with the copy,
+ * and 340 us if 16 rows are reduced at once. */
 #define CLEAVE_REDUCE_FEW_ROWS 8
 #define CLEAVE_REDUCE_LONG_ROW 256
 #define CLEAVE_REDUCE_GATHERED 16384
@@ -33,8 +34,8 @@ typedef struct
 typedef void (*CleaveReduction) (
     const CleaveReduceBlock *block, gconstpointer x, gint64 n_rows, gpointer y, gint64 y_step);
 
-/* Returns whether rows are reduced one after the other: the elements of a row are contiguous, and
- * adjacent rows are not. */
+/* Returns whether rows are reduced one after the other: the elements of each row are contiguous,
+ * and adjacent rows are more than one element apart. */
 static inline gboolean
 cleave_reduce_by_row (const CleaveReduceBlock *block, gint64 n_rows)
 {
@@ -42,17 +43,17 @@ cleave_reduce_by_row (const CleaveReduceBlock *block, gint64 n_rows)
          (block->lines.length >= CLEAVE_REDUCE_LONG_LINE || n_rows == 1);
 }
 
-/* The position in a row up to which its elements were gathered. */
+/* State of copying the elements of one row to the buffer `gathered`. */
 typedef struct
 {
   CleaveLines lines;
   const float *x;
-  gint64 begun; /* number of elements of the current line that were gathered */
+  gint64 begun; /* number of elements of the current line that are already copied */
   gboolean more;
 } CleaveReduceWalk;
 
 /* Copies the next elements of a row into the buffer: as many evenly spaced lines as fit. Returns
- * the number of elements. */
+ * the number of copied elements. */
 static inline gint64
 cleave_reduce_gather (const CleaveReduceBlock *block, CleaveReduceWalk *walk)
 {

@@ -101,8 +101,10 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
 #define JOIN_ROWS_f64 JOIN_EACH
 #endif
 
-/* Lists the reductions: X (word, T, suffix of T, start, map, join, finish), as in lib/ops/reduce.c.
- * The maps for vectors have the same names as the maps for scalars. */
+/* Lists the reductions: X (word, T, suffix of T, start, map, join, finish). T is the type of the
+ * accumulator s. `start` is the initial s, `map` is applied to each element, `join` combines s and
+ * an element, and `finish` is the result. The maps for vectors have the same names as the maps for
+ * scalars. */
 /* clang-format off */
 #define REDUCTIONS(X)                                                                              \
   X (reduce_sum, double, f64, 0, same, add, s)                                                     \

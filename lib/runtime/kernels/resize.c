@@ -19,8 +19,9 @@ enum { X };
 /* Largest number of operand lines from which a result line is computed: 4 x 4 lines of two
  * dimensions, or 2 x 2 x 2 x 2 lines of four dimensions. */
 #define MAX_LINES 16
-/* Largest number of operand rows that are interpolated together, if the result needs all of them:
- * shared values then stay in registers. Scratch holds CLEAVE_RESIZE_MAX more rows. */
+/* Largest number of adjacent operand rows that are interpolated together, if the result needs all
+ * of them. The taps that the rows share then stay in registers. Scratch holds CLEAVE_RESIZE_MAX
+ * more rows. */
 #define MAX_ROWS (MAX_LINES - CLEAVE_RESIZE_MAX)
 /* Number of bytes of a result line that are computed at once, so that they stay in the L1 cache. */
 #define LINE_BYTES 8192
@@ -29,9 +30,8 @@ typedef struct
 {
   guint c;     /* dimension of the channels; equal to the rank if pixels have no channels */
   guint inner; /* dimension along which lines run */
-  /* The interpolated dimension besides `inner`. If there is none: a dimension besides `inner` with
-   * more than one position. The rank: there is no such dimension, or several dimensions besides
-   * `inner` are interpolated. */
+  /* dimension whose positions the kernel visits as rows (find_rows()); the rank of the result:
+   * there is no such dimension */
   guint rows;
   gint64 n_lines;    /* number of interpolated lines in scratch */
   gint64 n_rows;     /* number of rows that are interpolated together */
@@ -58,8 +58,9 @@ resize_free (gpointer state)
   g_free (r);
 }
 
-/* Returns the last interpolated dimension. If no dimension is interpolated, returns the last
- * dimension with several pixels. If there is no such dimension, returns c. */
+/* Returns the dimension along which lines run: the last interpolated dimension. If no dimension is
+ * interpolated, returns the last dimension with several positions. If there is no such dimension,
+ * returns the dimension `c` of the channels. */
 static guint
 find_inner (const Resize *r, const CleaveShape *y)
 {
@@ -256,7 +257,7 @@ typedef struct
   const Resize *r;
   const CleaveView *x;
   gint64 begin, n; /* pixels [begin, begin + n) of each line */
-  gint64 length;   /* number of floats of the part of a line */
+  gint64 length;   /* number of floats of these pixels in one line */
   gint64 step;     /* distance of adjacent lines in scratch, in floats */
   float *lines;    /* interpolated operand lines in scratch. Line i interpolates the operand line at
                       address from[i]; NULL: line i is unused */
@@ -273,8 +274,9 @@ is_among (const float *from, const float *const *needed, guint n)
   return FALSE;
 }
 
-/* Returns the interpolation of the operand line at `from`. If scratch does not hold this
- * interpolation, computes it, and overwrites no interpolation of a line in `needed`. */
+/* Returns the interpolation of the operand line at address `from`. If scratch does not hold this
+ * interpolation, computes it. It then overwrites an interpolation in scratch, but not the
+ * interpolation of a line in `needed`. */
 static const float *
 find_line (Part *part, const float *from, const float *const *needed, guint n_needed)
 {
@@ -317,8 +319,9 @@ list_lines (const Part *part, const gint64 *at, const float **from)
   return n;
 }
 
-/* Computes one result line as weighted sums of lines, beginning with the last dimension. Stores the
- * last sum in y. */
+/* Computes one result line. Sums interpolated lines with the weights along the last dimension, then
+ * sums these sums with the weights along the dimension before it, and so on. Stores the last sum in
+ * y. */
 static void
 make_line (Part *part, const gint64 *at, float *y)
 {
@@ -390,7 +393,7 @@ go_back (const CleaveResizeTaps *taps, gint64 n)
   return FALSE;
 }
 
-/* Computes a result that has only one dimension outside its lines. */
+/* Computes a result that has only one dimension outside its lines: `rows`. */
 static void
 run_rows (Part *part, const float *x, const CleaveView *y, float *to, float *scratch)
 {

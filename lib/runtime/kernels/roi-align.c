@@ -15,7 +15,7 @@ enum { R, C, H, W };
 /* Number of channels that are computed at once. */
 #define BLOCK 32
 
-/* The values that all channels share at one position of the result. */
+/* Data that all channels share at one position of the result. */
 typedef struct
 {
   const CleaveView *x;

@@ -21,8 +21,8 @@ typedef struct
   CleaveLines lines; /* loops over the lines; view 0 is the indices, view 1 is y at index 0, view 2
                         is the updates */
   gint64 extent, axis_step;
-  /* `n_rows`: number of lines that one call combines, each with one index; 0: a call combines one
-   * line. `next`: distances of adjacent lines in the three views, in elements */
+  /* `n_rows`: number of lines that one call combines, if each line has one index; 0: a call
+   * combines one line. `next`: distances of adjacent lines in the three views, in elements */
   gint64 n_rows, next[3];
   gboolean is_short; /* TRUE: indices are INT32; FALSE: INT64 */
   CleaveScatterReduction reduction;
@@ -139,9 +139,9 @@ LINES (min_32, gint32, min)
 LINES (min_64, gint64, min)
 /* clang-format on */
 
-/* Functions that combine the updates, by three indices. Index 0: the reduction minus
- * CLEAVE_SCATTER_ADD. Index 1: 0 for INT64 indices, 1 for INT32. Index 2: 0 for one line, 1 for
- * several lines. */
+/* Functions that combine lines of updates with y, with three indices. The first index is the
+ * reduction minus CLEAVE_SCATTER_ADD. The second is 1 if indices are INT32, 0 if they are INT64.
+ * The third is 1 if a call combines several lines. */
 static void (*const runs[][2][2]) (const Scatter *, gconstpointer, float *, const float *) = {
   { { add_64, add_64_rows }, { add_32, add_32_rows } },
   { { mul_64, mul_64_rows }, { mul_32, mul_32_rows } },

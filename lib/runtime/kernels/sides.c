@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the operands of a matrix product and their strides along each dimension of y. The
- * dimensions of y are divided into rows and batches (sides.h). */
+/* Finds the operands of a matrix product by name, and their strides along each dimension of y.
+ * Divides the dimensions of y into rows and batches (sides.h). */
 
 #include "sides.h"
 

@@ -96,9 +96,9 @@ cleave_tflite_line_store (
 #undef LOAD
 #undef STORE
 
-/* Multiplies n integers, shifted left by `up`, in fixed point: cleave_fixed_multiply() without
- * branches. The first rounding uses a logical shift: the high half has the bits of an arithmetic
- * shift. The second rounding compares the bits that are shifted out with one half. */
+/* Multiplies n integers, shifted left by `up`, by a fixed-point factor. The results are equal to
+ * cleave_fixed_multiply(), but the loop has no branches. The low 32 bits of `product >> 31` are the
+ * same for a logical and an arithmetic shift. The last shift rounds halves away from zero. */
 static inline void
 cleave_tflite_line_multiply (
     const gint32 *from, gint64 n, gint up, gint64 multiplier, gint64 shift, gint32 *to)

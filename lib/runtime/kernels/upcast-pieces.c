@@ -59,7 +59,7 @@ type_of_floats (const CleaveCall *call, const CleaveTensorType *type)
  * of 8 channels of 32,768 pixels takes 0.42 ms with this move, and 2.2 ms without it. */
 #define SHORT_LINE 8
 
-/* Returns a dense float view of the part. AS_IT_LIES: it has the memory order of `like`. */
+/* Returns a dense float view of a part, in the memory order of `like`, changed as `how` says. */
 static CleaveView
 lay_out_floats (const CleaveView *part, const CleaveView *like, Order how)
 {
@@ -110,9 +110,9 @@ side_init (Side *side,
     side->at = cleave_take_scratch (n_scratch, cleave_shape_n_elements (&side->part.type.shape));
 }
 
-/* Returns the view whose memory order the results get: x, since families are fastest if x and y
- * have one order. Returns y if the ranks differ, or if a dimension has extent 1 in x and more in y:
- * the strides of x do not order this dimension. */
+/* Returns the view that gives the float results their memory order. This is x, since families are
+ * fastest if x and y have one order. It is y if the strides of x do not order all dimensions of
+ * y. */
 static const CleaveView *
 order_of_result (const CleaveView *x, const CleaveView *y)
 {
@@ -334,7 +334,7 @@ convert (const Side *side, gpointer data, gboolean narrow)
     }
 }
 
-/* Returns the view, with address, that the float family gets: the float copy or the part. */
+/* Returns the float copy or, if there is none, the part itself, as a view with an address. */
 static CleaveView
 place (Side *side, const CleaveView *whole, char *scratch)
 {

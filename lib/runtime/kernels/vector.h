@@ -362,8 +362,8 @@ cleave_double_vector_fma (CleaveDoubleVector a, CleaveDoubleVector b, CleaveDoub
 #endif
 }
 
-/* A float by which vectors are multiplied. On aarch64 it stays in one lane, since copying it to all
- * lanes uses the execution ports that multiply. */
+/* A float by which vectors are multiplied. On aarch64 it is one lane of a register: copying it to
+ * all lanes would use the execution ports that multiply. */
 #if defined(CLEAVE_NEON)
 typedef float CleaveFactor;
 
