@@ -160,7 +160,8 @@ copy_ring (GRand *rand,
   capacity = CLAMP (capacity + g_rand_int_range (rand, 0, 3), 1, MAX (value->image.rows, 1));
   first = MAX (columns.begin - g_rand_int_range (rand, 0, 2), 0);
   width = MAX (columns.end - first, 1);
-  ring = g_malloc ((gsize) (capacity * width * pixel + 1)); /* at least 1: 0 would give NULL */
+  ring = g_malloc (
+      (gsize) (capacity * width * pixel + 1)); /* at least 1 byte: g_malloc (0) returns NULL */
   fill_garbage (rand, ring, capacity * width * pixel);
   for (gint64 r = MAX (end - capacity, 0); r < end; r++)
     memcpy (ring + r % capacity * width * pixel,
@@ -282,7 +283,7 @@ check_case (CleaveBundleCase *c, const void *const *params, const RowKernel *ker
   for (guint i = 0; i < n; i++)
     {
       const CleaveBundleValue *value = cleave_bundle_value (c->model, i);
-      /* at least 1 byte: 0 would give NULL */
+      /* at least 1 byte: g_malloc0 (0) returns NULL */
       char *bytes = g_malloc0 ((gsize) cleave_bundle_value_bytes (value) + 1);
 
       fill_garbage (rand, bytes, cleave_bundle_value_bytes (value));

@@ -8,7 +8,8 @@
 #include <math.h>
 
 #define CLEAVE_SOFT_FLOATS
-/* The header of the kernels and the library have types with the same names. */
+/* The header of the kernels and the library have types with the same names, so the types of the
+ * kernels are renamed. */
 #define CleaveCall RowCall
 #define CleaveKernel RowKernel
 #include "../../lib/bundle/kernels/cleave-kernels.h"

@@ -11,7 +11,7 @@
 #include "compare.h"
 #include "way.h"
 
-/* A trial, its graph, and the outputs of the reference kernels. */
+/* A trial (a random model), its graph, and the outputs of the reference kernels. */
 typedef struct
 {
   Trial trial;
@@ -88,8 +88,8 @@ end (Case *at)
   trial_clear (&at->trial);
 }
 
-/* Runs the graph after a pass, a split or another Way has changed it. Compares the outputs with the
- * outputs of the reference kernels. */
+/* Runs the graph after random changes (way.h). Compares the outputs with the outputs of the
+ * reference kernels. */
 static Verdict
 run_way (Case *at, Way *way)
 {
@@ -234,8 +234,8 @@ try_graph (Case *at, Tape *tape)
   return verdict;
 }
 
-/* Computes the graph in one Way and returns the verdict. For one of twelve graphs, first adds a
- * tail: nodes whose shapes depend on data. */
+/* Changes the graph at random (way.h), runs it and returns the verdict. To one of twelve graphs,
+ * first adds a tail: nodes whose shapes depend on data. */
 static Verdict
 try_way (Case *at, Tape *tape)
 {

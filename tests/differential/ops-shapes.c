@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops that read positions or shapes: triangles of matrices, shapes, and values that are made from
- * shapes or bounds. */
+/* Random nodes of ops that depend on positions or shapes: Trilu, EyeLike, Shape, Size,
+ * ConstantOfShape and Range. */
 
 #include "trial.h"
 

@@ -188,7 +188,8 @@ grow_conv (Trial *trial, const char *op)
     add_work (trial, type_n_elements (&result) * n_taps (&w) * type.dim[1] / group);
 }
 
-/* Adds a DeformConv. Its offsets are slightly larger than the distance of taps, or arbitrary. */
+/* Adds a DeformConv. Its offsets are in [-2, 2), a little more than the distance between taps, or
+ * arbitrary. */
 static void
 grow_deform_conv (Trial *trial, const char *op)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The classes of random networks that `fit` supports, and the networks without windows: matrices,
- * attention, recurrent layers, joined blocks. The networks are written as text. */
+/* The table of the classes of random networks that `fit` supports. Makes the networks without
+ * windows: matrices, attention, recurrent layers, joined blocks. A network is written as text and
+ * then parsed. */
 
 #include "fit-graphs.h"
 

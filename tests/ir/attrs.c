@@ -235,8 +235,8 @@ START_TEST (a_value_out_of_range_is_an_error)
 }
 END_TEST
 
-/* If an op has no operand, the axes are checked against a scalar. The op may check the number of
- * its operands later. */
+/* The attribute `axes` of a call without operands is checked as if the operand were a scalar. The
+ * op may report the missing operand later. */
 START_TEST (axes_without_an_operand_are_those_of_a_scalar)
 {
   const CleaveCall none = { .op = &op, .n_results = 1 };

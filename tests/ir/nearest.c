@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Suggestions for a misspelled word or node name, and the release of borrowed memory. */
+/* Tests the suggestions for a misspelled word or node name. Also tests that a tensor releases
+ * borrowed memory together with its last slice. */
 
 #include "test.h"
 

@@ -207,7 +207,8 @@ START_TEST (reachability_works_in_both_directions)
 }
 END_TEST
 
-/* Sorts a million nodes twice: in topological order, and with the first node at the end. */
+/* Sorts a graph of a million nodes twice: first with its nodes listed in topological order, and
+ * then with the first node listed last. */
 START_TEST (a_million_nodes_take_a_second)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");

@@ -118,7 +118,7 @@ START_TEST (the_peak_is_that_of_the_larger_value)
       /* The input is live while the first convolution runs. */
       ck_assert_int_eq (peak, want[k] + 40 * 40 * (gint64) cleave_element_size (type.element));
       if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE)) /* reference kernels do not run tile by
-                                                           tile, so they need another arena */
+                                                           tile, so the arena has another size */
         ck_assert_int_eq (run_get_stats (net.graph, 1).arena_bytes, peak);
       run_assert_same (net.graph, k);
       overlay_clear (&net);

@@ -10,8 +10,9 @@
 
 #include <string.h>
 
-/* Returns the place of a message in `data`: runs of counts[0] bytes, repeated by `n_loops` nested
- * loops. If `dense`, there are no gaps, and some inner loops are part of the run. */
+/* Returns a random description of where a message of `counts[0]` x `counts[1]` x … bytes is in
+ * `data`: runs of bytes, repeated by at most `n_loops` nested loops. If `dense`, there are no gaps,
+ * and some inner loops may be merged into the run. */
 static CleaveMessagePlace
 make_place (GRand *random, const gint64 *counts, guint n_loops, char *data, gboolean dense)
 {

@@ -379,7 +379,8 @@ main (int argc, char **argv)
       return 77;
     }
   g_setenv ("CLEAVE_DEBUG", "expensive",
-            TRUE); /* all dynamic nodes are expensive: see run_dynamic() */
+            TRUE); /* treat all nodes of the dynamic part as expensive, so that run_dynamic() tests
+                      chains of nodes that run together */
   score.passed_ops = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (groups); i++)
     good = try_group (&score, i) && good;

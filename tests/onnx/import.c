@@ -67,11 +67,11 @@ START_TEST (deep_nesting_is_an_error)
 
   for (guint i = 0; i < 10000; i++)
     {
-      wrap (bytes, 0x32); /* the field g of an attribute */
-      wrap (bytes, 0x2a); /* the field attribute of a node */
-      wrap (bytes, 0x0a); /* the field node of a graph */
+      wrap (bytes, 0x32); /* tag of the field `g` of AttributeProto */
+      wrap (bytes, 0x2a); /* tag of the field `attribute` of NodeProto */
+      wrap (bytes, 0x0a); /* tag of the field `node` of GraphProto */
     }
-  wrap (bytes, 0x3a); /* the field graph of a model */
+  wrap (bytes, 0x3a); /* tag of the field `graph` of ModelProto */
   assert_parse_error (bytes->data, bytes->len,
                       "not an ONNX model: messages nest too deep at byte 256");
 }

@@ -263,7 +263,8 @@ START_TEST (resize_11_has_coordinates_for_nearest)
 }
 END_TEST
 
-/* The weights of n-grams become a Mul of the counts by a constant, in the order of the result. */
+/* In mode TFIDF, a Mul multiplies the counts of n-grams by their weights, in the order of the
+ * result. In mode IDF, a Min limits the counts to 1 before the Mul. */
 START_TEST (weights_of_n_grams_become_a_mul)
 {
 #define COUNTS                                                                                     \

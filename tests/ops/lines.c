@@ -4,7 +4,8 @@
 
 #include "apply.h"
 
-/* Returns as text the number and the length of the lines into which all views can be divided. */
+/* Divides all views into lines of equal length, and returns the number and the length of the lines
+ * as text, such as "6x4". */
 static char *
 describe (const CleaveView *const *views, guint n_views)
 {

@@ -140,7 +140,7 @@ START_TEST (stats_have_the_memory_of_a_run)
 
   ck_assert_uint_eq (stats.n_threads, 1);
   ck_assert_uint_eq (stats.n_nodes, 2);
-  ck_assert_uint_eq (stats.n_steps, 4); /* the steps LOAD, Conv, Relu and STORE */
+  ck_assert_uint_eq (stats.n_steps, 4); /* one LOAD, a Conv, a Relu and one STORE */
   ck_assert_int_eq (stats.peak_activation_bytes, 128 + 192);
   ck_assert_int_eq (stats.arena_bytes, 128 + 192);
   ck_assert_int_eq (stats.copied_bytes, 0);
@@ -233,7 +233,8 @@ START_TEST (a_trace_has_every_step_of_a_run)
       for (guint i = 0; i < 2; i++)
         cleave_program_run (program);
       trace = cleave_program_dup_trace (program);
-      ck_assert_uint_eq (count_events (trace), 4); /* the steps LOAD, Conv, Relu and STORE */
+      ck_assert_uint_eq (count_events (trace),
+                         4); /* one event for each step: LOAD, Conv, Relu and STORE */
       ck_assert_ptr_nonnull (strstr (trace, "\"cat\":\"Conv\""));
       ck_assert_ptr_nonnull (strstr (trace, "\"name\":\"y0\",\"cat\":\"store\""));
       ck_assert_ptr_nonnull (strstr (trace, "\"ts\":0.000"));

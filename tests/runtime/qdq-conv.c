@@ -34,7 +34,8 @@ draw_byte (Net *net)
 
 typedef struct
 {
-  gint64 group, n, n_out, kernel; /* `n` channels of x in each group */
+  gint64 group, n, n_out, kernel; /* groups, input channels per group, output channels of all
+                                     groups, extent of the square kernel */
 } Sizes;
 
 static CleaveResult *

@@ -93,11 +93,12 @@ static void (*const readers[]) (const CleaveGraph *, GString *) = {
 typedef struct
 {
   const CleaveGraph *graph;
-  guint first; /* index of the thread's first reader */
+  guint first; /* index in `readers` of the function that this thread calls first */
 } Job;
 
-/* Calls all functions that read a property of the graph, beginning with the thread's first reader.
- * Returns the texts in an order that is the same for all threads. */
+/* Calls all functions of the table `readers`, each of which reads a property of the graph. Begins
+ * with the function `first` of the thread. Returns the texts in an order that is the same for all
+ * threads. */
 static gpointer
 read_all (gpointer data)
 {

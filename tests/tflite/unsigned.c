@@ -206,7 +206,8 @@ START_TEST (parts_of_a_concatenation_have_scales_of_their_own)
 }
 END_TEST
 
-/* CAST of uint8 with a scale would give the integers of the file, which the graph does not have. */
+/* A CAST of uint8 returns the integers of the file. The graph does not have these integers, since
+ * the import computes a uint8 with a scale as an int8. So the import refuses the CAST. */
 START_TEST (a_cast_is_refused)
 {
   const TfliteTensor tensors[] = {

@@ -251,7 +251,7 @@ class Sizes(CommandTest):
                 self.assertLessEqual(n_bytes, size, args)
                 self.assertLess(size, n_bytes * 1.01 + 11, args)
 
-    # A size that fit prints is possible as the limit of the next fit.
+    # A size that `cleave fit --frontier` prints can be given to --max-memory of the next command, and is met.
     def test_a_printed_size_is_a_limit_that_is_met(self):
         rows = self.good('fit', self.chain, '--frontier').splitlines()[1:-1]
         self.assertGreater(len(rows), 2)

@@ -74,7 +74,8 @@ class Large(unittest.TestCase):
     def size_of(self, *names):
         return sum(os.path.getsize(os.path.join(self.folder, name)) for name in names)
 
-    # A weight of 4 bits takes a byte in memory only if a kernel reads it.
+    # Commands that only read or write a model keep a weight of 4 bits as 4 bits in memory. Only a kernel needs a byte
+    # for it.
     def test_weights_of_4_bits_stay_packed(self):
         size = self.size_of('packed.onnx', 'packed.data')
         for args in (['info', 'packed.onnx'], ['fit', 'packed.onnx', '--dry-run'], ['partition', 'packed.onnx', '--parts', '3', '-d', 'thirds'],
