@@ -14,8 +14,8 @@
 #define MANY_VERTICES 150
 
 /* In drawings with more vertices than this, the layout makes hardly any iterations: Graphviz then
- * draws the text of 5,000 nodes in 3 s instead of 15 s. large.c lays out drawings of more than
- * CLEAVE_LARGE_DRAWING vertices. */
+ * lays out the DOT text of 5,000 nodes in 3 s instead of 15 s. large.c lays out drawings of more
+ * than CLEAVE_LARGE_DRAWING vertices. */
 #define HUGE_VERTICES 1000
 
 /* The lock of Graphviz, and the messages that Graphviz prints while the lock is held. */

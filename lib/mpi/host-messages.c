@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Reads messages from the memory of other processes on the host. MPI copies a message only while
- * the sender and the receiver call MPI. MPI copies a message that is large or not dense in parts.
- * With the functions of this file, the receiver alone copies the whole message. If the value is in
- * the sender's arena, the receiver copies it from there: each rank maps the arenas of the other
- * ranks of the host. If the value is in a bound tensor, the receiver calls process_vm_readv(). */
+ * the sender and the receiver call MPI. MPI divides a message that is large or not dense into
+ * parts, and copies some parts in each call. With the functions of this file, the receiver alone
+ * copies the whole message. If the value is in the sender's arena, the receiver copies it from
+ * there: each rank maps the arenas of the other ranks of the host. If the value is in a bound
+ * tensor, the receiver calls process_vm_readv(). */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* declares memfd_create() and process_vm_readv() */

@@ -22,9 +22,9 @@ gboolean cleave_types_check (const GArray *types,
                              const CleaveGraph *graph,
                              GError **error);
 
-/* Returns the types with larger extents, so that few different types occur. With the extent e in
- * `largest`, an extent grows to the smallest of e, e / 2, e / 4 and so on that is not below it. So
- * an extent grows by less than a factor of 2.
+/* Returns the types with larger extents, so that few different types occur. If an extent is e in
+ * `largest`, it grows to the smallest of the numbers e, e / 2, e / 4 and so on, rounded up, that is
+ * at least as large. So an extent grows by less than a factor of 2.
  *
  *   largest 100, extent 30: 100 → 50 → 25 is below 30, so the extent becomes 50 */
 GArray *cleave_types_round_up (const GArray *types, const GArray *largest);

@@ -35,7 +35,8 @@ typedef struct
   Onnx__GraphProto *scope; /* graph to which new nodes are added: the model's graph, a branch of an
                               If, or a body of a Loop */
   GHashTable *value_names; /* set of the names of values in use */
-  GHashTable *node_names;  /* set of the names of nodes in use that are not in graph->nodes */
+  GHashTable *node_names;  /* set of the names of the file's nodes that are not names of nodes of
+                            * the graph */
   GHashTable *suffixes;    /* maps a name to the last number that was appended to make it unique */
   const CleaveNode *node;  /* graph node that the exporter writes now; the file's node has the
                             * same name */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes a node of the graph as an ONNX node, with its op's table of attributes. */
+/* Writes a node of the graph as an ONNX node, using the op record's table of attributes. */
 
 #include "export.h"
 

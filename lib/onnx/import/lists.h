@@ -29,7 +29,7 @@ gboolean cleave_onnx_bind_lists (CleaveOnnxImport *import,
                                  CleaveTensor *const *values,
                                  guint n_values,
                                  GError **error);
-/* Adds the number of tensors of a list and then copies of its tensors to `outputs`. */
+/* Appends to `outputs` the number of tensors of a list, and then copies of the tensors. */
 gboolean cleave_onnx_take_list (CleaveOnnxImport *import,
                                 const char *name,
                                 const CleaveOnnxListType *type,

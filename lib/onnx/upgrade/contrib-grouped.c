@@ -26,8 +26,8 @@ typedef struct
                                   * key */
   CleaveOnnxValue *past;         /* int64, one for each batch element: number of valid keys in the
                                   * cache; NULL: no key is valid */
-  CleaveOnnxValue *rows;         /* index of the row that holds each present key (find_rows());
-                                  * NULL: not computed yet */
+  CleaveOnnxValue *rows;         /* for each present key, the index of its row in the cache or in
+                                  * the new keys (find_rows()); NULL: not computed yet */
   CleaveOnnxAttention core;
 } Grouped;
 
@@ -163,7 +163,7 @@ rotate (CleaveOnnxNode *node, Grouped *g, GError **error)
   CleaveOnnxValue *positions = cleave_onnx_node_operand (node, 9), *first = g->past;
 
   if (g->is_prompt && positions != NULL)
-    { /* for a prompt, ONNX Runtime reads only the first position */
+    { /* for a prompt, ONNX Runtime reads only the first position id */
       positions = cleave_onnx_reshape (node, positions, &CLEAVE_SHAPE (g->n_batch * g->n_new),
                                        ".positions.flat", error);
       first =
@@ -296,7 +296,7 @@ update (CleaveOnnxNode *node,
   return all == NULL ? NULL : gather_rows (node, g, all, g->rows, suffix, error);
 }
 
-/* Checks the shapes of the operands that change the scores. */
+/* Checks the shapes of the bias, which is added to the scores, and of the sink. */
 static gboolean
 check_scores (const CleaveOnnxNode *node, const Grouped *g, GError **error)
 {
