@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Layered (Sugiyama-style) layout in linear time. Layers are found by longest path. Afterwards,
- * sweeps move each box to the mean position of its neighbors in the previous layer. */
+ * sweeps move each box to the mean position of its predecessors, then of its successors. */
 
 #include "layers.h"
 

@@ -26,9 +26,10 @@
 #define LINE 64
 /* A call of process_vm_readv() reads at most this many parts; Linux allows 1024. */
 #define MAX_PARTS 512
-/* Runs (contiguous ranges) of fewer bytes than this are short. If a value has short runs, the
- * receiver fetches one range from the first run to the last run, including the gaps. In a call of
- * process_vm_readv(), an additional run takes longer than SHORT_RUN additional bytes. */
+/* Runs (contiguous ranges) of fewer bytes than this are short. If a value has short runs in the
+ * sender's or in the receiver's memory, the receiver fetches one range from the first run to the
+ * last run, including the gaps. In a call of process_vm_readv(), an additional run takes longer
+ * than SHORT_RUN additional bytes. */
 #define SHORT_RUN 256
 #define KEY_BYTES 40
 

@@ -171,8 +171,8 @@ find_positions (const Work *work, const GArray *parts, const CleaveRange *box, c
   return positions;
 }
 
-/* Returns one GArray (guint) for each interval between two neighboring cut positions: the parts
- * that overlap the interval, in operand order. */
+/* Returns one GArray (guint) for each interval into which the positions divide the dimension: the
+ * parts that overlap the interval, in operand order. */
 static GPtrArray *
 sort_by_side (const Work *work, const GArray *parts, guint dim, const GArray *positions)
 {

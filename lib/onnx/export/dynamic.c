@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Writes the dynamic part of a model after the static part, so that the file has the whole model
- * again. Names do not change in the dynamic part. The values of the static part that dynamic nodes
- * read are outputs of the graph, and also keep their names. */
+ * again. Names of values do not change in the dynamic part. The values of the static part that
+ * dynamic nodes read are outputs of the graph, and also keep their names. */
 
 #include "export.h"
 
@@ -66,9 +66,9 @@ cleave_onnx_begin_export_dynamic (CleaveOnnxExport *export, GError **error)
   return TRUE;
 }
 
-/* Renames a node of the dynamic part if the static part has a node of the same name. For example,
- * both parts may contain nodes that came from one SplitToSequence. ONNX Runtime refuses files with
- * two nodes of one name. */
+/* Renames a node of the dynamic part if the static part, or an earlier call, has a node of the same
+ * name. For example, both parts may contain nodes that came from one SplitToSequence. ONNX Runtime
+ * refuses files with two nodes of one name. */
 static void
 name_node (const CleaveOnnxExport *export, Onnx__NodeProto *node, GHashTable *seen)
 {

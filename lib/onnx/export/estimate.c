@@ -285,7 +285,7 @@ place (Run *run, const Onnx__NodeProto *node, guint result, guint position)
 }
 
 /* Returns the bytes that a node needs besides its results. A Loop needs the values of its body and
- * a second copy of its results. A ConvTranspose needs its column buffer. */
+ * a second copy of its results. A ConvTranspose needs a buffer about as large as its result. */
 static gint64
 find_extra (const Run *run, const Onnx__NodeProto *node)
 {

@@ -267,7 +267,8 @@ hide_known_shapes (CleaveOnnxExport *export)
 /* The function below hides extents in the list of a Reshape. */
 
 /* Replaces the largest extent in a Reshape's list by -1. Does not replace the number of channels,
- * which a runtime also knows from the shapes of the weights. */
+ * which a runtime also knows from the shapes of the weights: dimension 1 of at least four, or the
+ * last of three. Of at least four extents, also keeps the batch. */
 static void
 hide_list (CleaveOnnxExport *export, Onnx__NodeProto *node)
 {
@@ -319,8 +320,9 @@ name_shape (CleaveOnnxExport *export, const char *name, const CleaveTensorType *
   cleave_wire_append (&graph->value_info, &graph->n_value_info, info);
 }
 
-/* Gives each value extents with new symbolic names. Leaves out the result of an in-place op, since
- * that result has the extents of its operand. */
+/* Declares the type of each intermediate value, with a new symbolic name in place of each extent
+ * above 1. Leaves out the result of an in-place op, since that result has the extents of its
+ * operand. */
 static void
 name_shapes (CleaveOnnxExport *export)
 {

@@ -176,7 +176,8 @@ cleave_onnx_list_begins (const CleaveOnnxList *list, guint node, guint *n)
 }
 
 /* Infers the result type of a Slice that the exporter added; its steps are 1. Before the call,
- * `type` is the operand's type. Returns FALSE if begins, ends or axes are not constant. */
+ * `type` is the operand's type. Returns FALSE if begins, ends or axes are not constant, or if the
+ * Slice has an operand with steps. */
 static gboolean
 infer_slice (const CleaveOnnxList *list, guint node, CleaveTensorType *type)
 {

@@ -13,8 +13,8 @@
 /* Largest number of periods (numbers of nodes of one iteration) that the search tries in one file.
  * A plan with a dozen segments has fewer periods. */
 #define MAX_PERIODS 64
-/* Largest number of iterations that a repeat leaves out at the beginning. Because of halos, the
- * nodes of the first strips may differ from the nodes of later strips. */
+/* A repeat leaves out fewer than this many iterations at the beginning. Because of halos, the nodes
+ * of the first strips may differ from the nodes of later strips. */
 #define MAX_SKIPPED 24
 /* Largest number of pairs of nodes that the search compares in one file. A period of 100 nodes
  * takes about 100,000 comparisons. */
@@ -53,7 +53,7 @@ repeat_new (guint begin, guint period, guint n_iterations)
   return repeat;
 }
 
-/* Returns the longest repeat in a candidate that begins at node `begin`, or up to MAX_SKIPPED
+/* Returns the longest repeat in a candidate that begins at node `begin`, or fewer than MAX_SKIPPED
  * periods later; NULL: there is none. If nodes outside the repeat read results that a Loop cannot
  * return, leaves out up to 3 iterations at the end. */
 static CleaveOnnxRepeat *

@@ -206,9 +206,9 @@ cleave_onnx_add_packed (CleaveOnnxExport *export, const char *name, CleaveTensor
 
 /* The functions below add small constants, which several nodes may share. */
 
-/* Constants of at most this many bytes share one initializer if their contents and their names in
- * the imported file are equal. For example, a Constant of the graph and the axes of a Squeeze, an
- * attribute in our op record, may share an initializer. */
+/* A constant of the graph may share its initializer with an attribute of our op that ONNX has as an
+ * operand, such as the axes of a Squeeze. Both must have the same name in the imported file and the
+ * same contents, of at most this many bytes. */
 #define MAX_SMALL 4096
 
 static GBytes *

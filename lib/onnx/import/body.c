@@ -261,8 +261,9 @@ read_or_defer (CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* Reads nodes in the order of the file. If a node comes before the node that computes an operand,
- * sorts this node and all later nodes first. Such files are rare. */
+/* Reads nodes in the order of the file, as long as is_ready() is TRUE for the next node. From the
+ * first other node on, reads the nodes in the order of cleave_onnx_order(), in which operands come
+ * before their readers. */
 static gboolean
 read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
 {

@@ -24,8 +24,8 @@ struct CleaveOnnxChain
 
 CleaveOnnxChain *cleave_onnx_chain_new (void);
 void cleave_onnx_chain_free (CleaveOnnxChain *chain);
-/* Returns whether the current node, whose op and operands are `call`, becomes a node of the chain:
- * the node is expensive, and `is_open` is set. */
+/* Returns whether the current node, whose operands have known values, becomes a node of the chain:
+ * `is_open` is set, the node is expensive, and the model does not store all operands. */
 gboolean cleave_onnx_chain_starts (const CleaveOnnxImport *import,
                                    const CleaveCall *call,
                                    const GPtrArray *operands);

@@ -44,8 +44,8 @@ cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value)
 }
 
 /* Frees the tensors of values from index `first` on, except values with `is_kept` or `is_live`.
- * Removes the freed values from `all_values`, and adds them to `removed` unless `removed` is
- * NULL. */
+ * Removes values that then have no tensor from `all_values`, except sequences. Adds the removed
+ * values to `removed` unless `removed` is NULL. */
 static void
 release (CleaveOnnxImport *import, guint first, GPtrArray *removed)
 {

@@ -21,8 +21,10 @@
 #define MAX_NODES (1 << 20)
 #define MAX_BYTES (1 << 30)
 
-/* A call may have at most MAX_ATTRS attributes, and a function at most MAX_FIELDS attributes with
- * default values, since a search looks at each of them. */
+/* A call may have at most MAX_ATTRS attributes. A function may have at most MAX_FIELDS fields that
+ * the schema lacks, such as attributes with default values. A search looks at each attribute and
+ * field.
+ */
 #define MAX_ATTRS 256
 #define MAX_FIELDS 1024
 
