@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Prints attributes as text, by the op's attribute table (CleaveAttr). */
+/* Prints attributes as text, as the op's attribute table (CleaveAttr) says. */
 
 #include "literal.h"
 #include "op.h"

@@ -222,7 +222,8 @@ allocate (CleaveChunk *chunk)
   gsize slices = MAX (chunk->n_operands, 1) * sizeof *chunk->slices;
   gsize results = MAX (chunk->n_results, 1) * sizeof *chunk->results;
   gsize n_bytes = slices + results + chunk->n_operands * sizeof *chunk->has;
-  char *block = memset (g_malloc (n_bytes), 0, n_bytes); /* calloc() is slower for small blocks */
+  char *block = memset (g_malloc (n_bytes), 0, n_bytes); /* for small blocks, malloc() and
+                                                          * memset() are faster than calloc() */
 
   chunk->slices = (CleaveSlice *) (gpointer) block;
   chunk->results = (CleaveTensorType *) (gpointer) (block + slices);

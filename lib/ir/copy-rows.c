@@ -193,8 +193,8 @@ copy_line (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 
 }
 
 /* If the innermost loop has less than 8 iterations, and fewer iterations than the loop around it,
- * the function copies lines along the outer loop. A line then has at most LINE_PART iterations, so
- * that its cache lines are still in the cache for the next line. */
+ * cleave_copy_lines() copies lines along the outer loop. A line then has at most LINE_PART
+ * iterations, so that its cache lines are still in the cache for the next line. */
 #define LINE_PART 512
 
 static void

@@ -117,8 +117,8 @@ typedef enum {
                                 * memory of operand 0 if cleave_call_is_view() returns TRUE */
   CLEAVE_OP_JOIN = 1 << 2, /* each operand is a part of the result; the maps give the range of the
                             * result that an operand fills */
-  CLEAVE_OP_ROW_MAJOR = 1 << 3, /* if operand 0 and the result are row-major, their bytes are
-                                 * equal */
+  CLEAVE_OP_ROW_MAJOR = 1 << 3, /* operand 0 and the result have the same bytes in row-major
+                                 * order, as in Reshape */
   CLEAVE_OP_IN_PLACE = 1 << 4,  /* the result may overwrite an operand that no later node reads, if
                                  * cleave_view_type_fits() returns TRUE */
   CLEAVE_OP_NOT_ONNX = 1 << 5,  /* ONNX does not have the op: importer and exporter treat it

@@ -97,8 +97,8 @@ infer_depth (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Sets the maps of DepthToSpace. In DCR order, the pixels of a channel come from channels that are
- * far apart, so a piece reads all channels. */
+/* Sets the maps of DepthToSpace. In DCR order, the pixels of one channel of the result come from
+ * channels of the operand that are far apart, so a piece reads all channels. */
 static void
 maps_depth (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {

@@ -6,7 +6,7 @@
  * `smallest` is the minimum of 0 and all values, and `largest` the maximum of 0 and all values;
  * NaNs are ignored.
  *
- *   scale      = (largest - smallest) / 255, or 1 if that is 0
+ *   scale      = (largest - smallest) / 255; 1 if the quotient is 0
  *   zero point = 0 - smallest / scale, rounded to nearest, ties to even, clamped to [0, 255]
  *
  * Values are quantized as in QuantizeLinear. All operations are float32. Each element of y depends

@@ -5,8 +5,9 @@
  * interpolated. Taps outside of X count as 0. The reference kernel (grid-sample.c) and the fast
  * kernel (lib/runtime/kernels/grid-sample.c) both call these functions.
  *
- * Order of the sum: rows of taps, then columns. The weight of a tap is the weight of its row times
- * the weight of its column. Sums are float32, and float64 for float64 elements. */
+ * Order of the sum, in two dimensions: the taps of a row from left to right, one row after the
+ * other. The weight of a tap is the weight of its row times the weight of its column. Sums are
+ * float32, and float64 for float64 elements. */
 
 #include <math.h>
 
