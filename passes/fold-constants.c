@@ -9,10 +9,8 @@
 #include "../lib/ir/topology.h"
 
 /*    w
- *  /   \
- * Slice  Slice   =>   w.0    w.1       where w is a Constant, and w.0 and w.1 share its bytes.
- *  |      |            |      |
- *  a      b            a      b
+ * /   \ Slice  Slice   =>   w.0    w.1       where w is a Constant, and w.0 and w.1 share the bytes
+ * of w. |      |            |      | a      b            a      b
  *
  * Before: a valid graph. After: no node reads only constants, with three exceptions:
  * - nodes whose value would take more memory than their operands
@@ -95,9 +93,10 @@ replace (CleaveNode *node, const GPtrArray *values)
  *
  * Computes nodes that read only constants. A Slice or Split of a constant becomes constants that
  * share its bytes. A node stays if its value would take more than 1 KiB and more memory than the
- * constants that are no longer needed. `QuantizeLinear` and `DequantizeLinear` of constants also
- * stay, since weights are stored in quantized form. The work is at most about the work of reading
- * all constants a few times. The nodes that stay are computed once, when a program is compiled.
+ * constants that only this node reads. `QuantizeLinear` and `DequantizeLinear` of constants also
+ * stay, since weights are stored in quantized form. The pass works for at most about the time of
+ * reading all constants a few times. The nodes that stay are computed once, when a program is
+ * compiled.
  *
  * Fails with %CLEAVE_ERROR_CYCLE and, if a value does not fit, with %CLEAVE_ERROR_SHAPE.
  *

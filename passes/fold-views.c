@@ -25,7 +25,8 @@
  * Folds these patterns:
  * - a Concat of all results of a Split, in order, becomes the Split's operand (a Concat of
  *   consecutive results becomes one Slice of the operand);
- * - a view or join of a whole value, and a Pad that adds no element, become the value;
+ * - a view of all elements of a value, a join with one operand, and a Pad that adds no element
+ *   become their operand;
  * - the results of a Split of a Concat become the Concat's operands;
  * - a Split of a Split becomes one Split, and a Concat of a Concat one Concat, if the inner node
  *   has no other reader;
@@ -56,8 +57,8 @@ is_empty_pad (const CleaveNode *node)
   return TRUE;
 }
 
-/* Returns the operand of a result's node that equals the result in every element, or NULL if
- * there is none. */
+/* Returns operand 0 of the node that computes `result`, if this operand equals the result in every
+ * element; NULL if not. */
 static CleaveResult *
 find_same (CleaveResult *result)
 {
@@ -115,8 +116,8 @@ fold_split_of_join (Folder *folder, CleaveNode *node)
   return changed;
 }
 
-/* Returns the sizes `outer` of a Split, in which the sizes `inner` of another Split replace size
- * `at`. */
+/* Returns a copy of `outer`, the sizes of a Split. In the copy, the sizes `inner` of the Split that
+ * reads result `at` replace the size `at`. */
 static GArray *
 insert_sizes (const GArray *outer, guint at, const GArray *inner)
 {
@@ -167,9 +168,8 @@ fold_split_of_split (Folder *folder, CleaveNode *inner)
   return TRUE;
 }
 
-/* Returns whether `value` is the result of a join of the same kind as `node`, and only `node` reads
- * it. fold_join() lists the parts of a join, shortens the list, and replaces the join by a join of
- * the listed parts. */
+/* Returns whether a join of the same op and axis as the join `node` computes `value`, and only
+ * `node` reads `value`. */
 static gboolean
 joins_alike (const CleaveNode *node, const CleaveResult *value)
 {

@@ -36,8 +36,9 @@
  * Slice   Slice
  *
  * Before: a valid graph. After: no Slice reads a Split or another Slice, unless one of the Slices
- * runs backwards. No Slice cuts an Assemble or a Concat along a joined dimension, unless the steps
- * of the Slice straddle parts. Run this pass after nodes are split one by one. */
+ * runs backwards. No Slice cuts an Assemble or a Concat along a joined dimension. Two exceptions:
+ * the Slice reads several parts with steps other than 1, or another node reads the join as well.
+ * Run this pass after nodes are split one by one. */
 
 /* Replaces `node`, a Slice of a Transpose of a join, by a Transpose of one part of the join.
  * Returns the result of the new Transpose. Returns NULL if `node` is not a Slice of a Transpose, or

@@ -12,8 +12,8 @@ typedef struct
 {
   CleaveGraph *graph;
   CleavePartitionNames *names;
-  GHashTable *values; /* maps results of the whole graph to results of the new graph; also contains
-                         each copied node as a key */
+  GHashTable *values; /* maps results of the whole graph to results of the new graph; each copied
+                         node is also a key */
 } Builder;
 
 static void
@@ -115,8 +115,8 @@ add_outputs (Builder *builder, const CleavePartitionContent *content)
                              : content->wanted_names->pdata[i];
 
       if (!g_hash_table_contains (builder->values, value))
-        add_input (builder, value); /* an input of the whole graph that is an output, and that no
-                                       node of the part reads */
+        add_input (builder, value); /* this output is an input of the whole graph, and no node of
+                                       the part reads it */
       cleave_graph_add_output (builder->graph, name, g_hash_table_lookup (builder->values, value),
                                NULL);
     }

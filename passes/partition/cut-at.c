@@ -66,8 +66,8 @@ find_cuts (const CleaveGraph *graph,
   return g_steal_pointer (&cuts);
 }
 
-/* Returns, indexed by node id, the index of the part that has the node: the part of the first cut
- * whose value needs the node. */
+/* Returns, indexed by node id, the index of the part that has the node. This is the part of the
+ * first cut whose value depends on the node. */
 static guint *
 find_stages (const CleaveGraph *graph, const GArray *cuts)
 {

@@ -10,9 +10,9 @@
 #include "row-measure.h"
 #include "row-refine.h"
 
-/* One search for the furthest end of each part makes at most this many estimates of single nodes,
- * which take about a second. If a search needs more estimates, the row is cut at fewer
- * positions. */
+/* For each position, a search estimates how far a part that begins there can reach, node by node.
+ * This number limits the nodes that are estimated, which take about a second. A longer row is cut
+ * at fewer positions. */
 #define MAX_ESTIMATES (1 << 24)
 
 /* A partition takes at most this many searches for a cut. After each search, the parts of its cut
@@ -91,9 +91,10 @@ estimate_reach (Search *search, guint64 n_most)
   return n;
 }
 
-/* For each position: if the estimate of the shortest part that begins there exceeds the limit,
- * measures this part. Corrects `search->reach` if the part meets the limit. Returns the index of
- * the first position whose shortest part exceeds the limit; CLEAVE_NEVER if there is none. */
+/* The shortest part of a position has the nodes up to the next position. If the estimate of a
+ * shortest part exceeds the limit, measures this part, and corrects `search->reach` if the part
+ * meets the limit. Returns the index of the first position whose shortest part exceeds the limit;
+ * CLEAVE_NEVER if there is none. */
 static guint
 measure_steps (Search *search)
 {
@@ -118,7 +119,8 @@ find_positions (Search *search, guint n_most)
 }
 
 /* Chooses the positions at which the row may be cut, and sets `search->reach`. Returns the index of
- * a position whose shortest part exceeds the limit; CLEAVE_NEVER if there is none. */
+ * a position whose shortest part (up to the next position) exceeds the limit; CLEAVE_NEVER if there
+ * is none. */
 static guint
 find_reach (Search *search)
 {

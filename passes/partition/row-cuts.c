@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the cheapest cuts of a row with two dynamic programs. One makes a number of parts that
- * take similar times (EvenCut), and the other makes parts whose ends have limits (Way). The cost
- * of a cut is the number of bytes that cross its positions. */
+/* Finds the cheapest cuts of a row with two dynamic programs. One makes a given number of parts
+ * that take similar times (EvenCut). The other makes any number of parts, each of which ends at or
+ * before a given position (Way). The cost of a cut is the number of bytes that cross its
+ * positions. */
 
 #include "row-cuts.h"
 
@@ -26,17 +27,18 @@ get_position (const GArray *positions, guint index)
   return g_array_index (positions, guint, index);
 }
 
-/* State of a cut of a row into `n_parts` parts. The arrays are indexed as `positions`, the
- * positions at which the row may be cut. */
+/* State of the search for a cut of a row into `n_parts` parts. `positions` lists the positions at
+ * which the row may be cut; `time`, `bytes` and `next` have one entry for each of them. */
 typedef struct
 {
   const CleaveRow *row;
   GArray *positions;
   guint n_parts, n; /* number of parts, and index of the last position */
   double *time;     /* estimated time of the nodes before the position, in nanoseconds */
-  /* least bytes that cross the cuts, if the nodes before the position form k parts */
+  /* least bytes that cross the cuts if the nodes before the position form k parts, in round k of
+   * the search */
   gint64 *bytes;
-  /* least bytes that cross the cuts, if the nodes before the position form k + 1 parts */
+  /* least bytes that cross the cuts if these nodes form k + 1 parts */
   gint64 *next;
   guint *from; /* indexed by number of parts and position: index of the position where the last part
                   begins */
@@ -176,8 +178,8 @@ cleave_row_cut_into (const CleaveRow *row, guint n_parts)
   below = least = find_least_limit (&cut);
   limit = MAX_UNEVEN * least;
   n_bytes = find_cheapest (&cut, limit);
-  /* find the lowest `limit` for which at most `n_bytes` bytes cross the cheapest cut: bisect the
-   * interval from `least` to the first `limit`, to 1/64 of its length */
+  /* lower `limit` as long as at most `n_bytes` bytes cross the cheapest cut: halve the interval
+   * from `least` to `limit` 6 times */
   for (guint i = 0; i < 6; i++)
     {
       double middle = (below + limit) / 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Moves nodes across the cuts of a row where fewer bytes then cross. A row has one order of nodes,
- * and its cuts are the cheapest for that order. Another order may have a cheaper cut:
+/* Moves nodes across the cuts of a row, if fewer bytes then cross the cuts. A row has one order of
+ * nodes, and its cuts are the cheapest for that order. Another order may have a cheaper cut:
  *
  *     row:  a1 b1 a2 b2 | a3 b3 a4 b4      two values cross, one of each chain
  *     then: a1 a2 a3 a4 | b1 b2 b3 b4      one value crosses
@@ -175,8 +175,8 @@ sum_present (const Window *window, gboolean *is_before)
   return sum_bytes (window, is_before);
 }
 
-/* Reorders the movable nodes: the nodes before the cut come first. Returns the new middle of the
- * window. */
+/* Reorders the movable nodes: the nodes before the cut come first. Returns the position of the cut,
+ * the new `window->middle`. */
 static guint
 sort (Window *window, const gboolean *is_before)
 {
@@ -265,9 +265,9 @@ fix (Window *window, guint vertex, gboolean forwards)
     add_edge (window, vertex, CLEAVE_FLOW_SINK, -1);
 }
 
-/* Moves one candidate across the cut and fixes it there. Tries each candidate, and chooses the
- * candidate after whose move the fewest bytes cross the cheapest cut. Returns FALSE if there is no
- * candidate. */
+/* Moves one candidate across the cut and fixes it there. For each candidate, finds the cheapest cut
+ * with this candidate fixed, and chooses the candidate with the cheapest of these cuts. Returns
+ * FALSE if there is no candidate. */
 static gboolean
 move_one (Window *window, gboolean forwards, const gboolean *is_before)
 {

@@ -47,7 +47,7 @@ typedef struct
   gint64 live;                      /* bytes of the buffers in use after the last node */
   guint *buffer_seen, *buffer_done; /* indexed by buffer: the part (number `run`) that last counted
                                        the buffer, and the part that last freed the buffer */
-  guint *fixed_seen; /* indexed by node id: the last `run` that counted the constant */
+  guint *fixed_seen; /* indexed by node id: `run` of the last part that counted the constant */
   GPtrArray *stack;
 } CleaveRowMeter;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Partitions a graph into its parallel subgraphs. A part has the nodes of one parallel subgraph (or
- * of none) that have one level.
+/* Partitions a graph into its parallel subgraphs. Nodes belong to the same part if they have the
+ * same level, and are in the same parallel subgraph or in none.
  *
  *        x             level 0: [Slice, Slice]  (of no subgraph)
  *      /   \           level 1: [Conv, Relu]    [Conv, Relu]

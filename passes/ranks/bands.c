@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the band of each node by places. The place of a dimension says where its elements lie in
- * the whole extent that the dimension is a part of. Dimension maps carry places from operands to
- * results: a row of a convolution's result lies at the middle of the rows that it reads. If no
- * operand has a place (as when channels are cut), the Assemble that joins the pieces gives the
- * place. */
+/* Finds the band of each node from places. A piece has a part of each dimension of the whole value,
+ * and the place of a dimension says which part: rows 8 to 15 of 32 rows have the place 1/4 to 1/2.
+ * Dimension maps carry places from operands to results: a row of a convolution's result lies at the
+ * middle of the rows that it reads. If no operand has a place (as when channels are cut), the
+ * Assemble that joins the pieces gives the place. */
 
 #include "bands.h"
 
-/* The place of a dimension: its elements' positions in the whole extent. Element i begins at
- * `begin + i * size`; the whole extent is 1. `size` 0: the place is not known. */
+/* The place of a dimension, as fractions of the extent in the whole value: element i begins at
+ * `begin + i * size`. `size` 0: the place is not known. */
 typedef struct
 {
   double begin, size;
 } Place;
 
-/* find_band() treats a value as cut if the value has less than this fraction of the whole extent in
- * some dimension. */
+/* find_band() treats a value as a piece if, in some dimension, it has less than this fraction of
+ * the whole value's extent. */
 #define MAX_PART 0.99
 
 typedef struct
@@ -78,8 +78,8 @@ init_call (CleaveNodeCall *call, CleaveResult *value)
   return TRUE;
 }
 
-/* Carries the places `x` of operand number `operand` to the places `y` of the result. If `back`,
- * carries places from the result to the operand. */
+/* Fills unknown places `y` of the result's dimensions from the places `x` of operand number
+ * `operand`. If `back`, fills unknown places `x` from `y` instead. */
 static void
 pass_on (const CleaveCall *call, guint operand, Place *x, Place *y, gboolean back)
 {

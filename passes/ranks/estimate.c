@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Estimates the memory and the time of one rank of a placement. For sort.c and place.c, finds
- * the memory of the rank that needs the most. */
+/* Estimates the memory and the time of one rank of a placement. Also finds the memory of the rank
+ * that needs the most memory, which sort.c and place.c compare. */
 
 #include <cleave/cleave-program.h>
 
@@ -26,8 +26,9 @@ count_weight_bytes (const CleaveGraph *graph)
   return n_bytes;
 }
 
-/* Returns, indexed by rank, the bytes of the constants and constant expressions that the other
- * nodes of the rank read. Free the array with g_free(). */
+/* Returns, indexed by rank, the bytes of the constants and constant expressions that nodes of the
+ * rank outside of constant expressions read. An output counts as read by rank 0. Free the array
+ * with g_free(). */
 static gint64 *
 count_weights (const CleavePlacement *p)
 {

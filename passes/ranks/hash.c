@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Computes the hash of a placement from the printed graph, the bytes of its constants, and the
- * ranks of the other nodes. */
+ * ranks of all nodes except constants. */
 
 #include "placement.h"
 

@@ -146,8 +146,8 @@ find_copies (const CleaveGraph *graph, const GPtrArray *order, guint n_ranks, co
   return copies;
 }
 
-/* Returns the node that makes the result of `node` on a rank: the copy on that rank, or the node in
- * `nodes` if there is no copy. */
+/* Returns the node that makes the result of `node` on a rank: the copy on that rank. If there is
+ * none, returns `nodes[id]`, the counterpart of `node` in the new graph. */
 static CleaveNode *
 find_node (GHashTable *copies, CleaveNode **nodes, const CleaveNode *node, guint rank)
 {
@@ -174,7 +174,8 @@ add_copy (
   return cleave_graph_add_like (graph, node, name, operands);
 }
 
-/* Lets an operand of a node on `rank` read the copy of x on that rank. */
+/* Makes an operand of a node on `rank` read the value `x` from the node that find_node() returns.
+ * `x` NULL: does nothing. */
 static void
 connect (CleaveOperand *operand,
          const CleaveResult *x,

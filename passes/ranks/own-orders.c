@@ -3,8 +3,8 @@
 /* Finds an order of all nodes that needs little memory on every rank. An order that needs little
  * memory in the whole graph may suit none of the ranks: different parts of the order suit different
  * ranks. So the search measures several orders of the whole graph on each rank alone, as if the
- * rank never waited. Between two cuts of the graph at single values, the search takes the best of
- * these orders. */
+ * rank never waited. Where a single value connects the earlier nodes with the later nodes, the
+ * search may change from one order to another. */
 
 #include "own-orders.h"
 
@@ -183,8 +183,8 @@ restrict_to (const RankGraph *alone, const GPtrArray *order)
   return list.order;
 }
 
-/* Returns the nodes of a rank in the best of the n orders. The result contains nodes of the whole
- * graph. */
+/* Returns the nodes of a rank in the one of the `n` orders that needs the least memory on this
+ * rank. The nodes are nodes of the whole graph, not of the rank's graph. */
 static GPtrArray *
 find_own_order (const CleavePlacement *p, guint rank, const GPtrArray *const *orders, guint n)
 {

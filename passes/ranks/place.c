@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* List scheduling: places nodes in the order of their longest path to the end, each on the rank
- * that finishes the node first. In a slow network, this rule sends no value, even if later nodes
- * would end earlier. So place.c also places for faster networks, and simulates all placements. */
+ * that finishes the node first. In a slow network, this rule never sends a value, even to save time
+ * later. So place.c also places for faster networks, and simulates all placements. */
 
 #include "../../lib/ir/hash.h"
 #include "../../lib/memory/ordering.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Copies the nodes that the outputs need into a new graph, with the changes of a reduction. A
- * cut node becomes inputs, and a bypassed node becomes one of its operands. All elements of a
- * flat constant become equal, and the plain attribute gets its default value. */
+/* Copies the nodes that the outputs need into a new graph, with the changes of a reduction.
+ * rebuild.h lists the changes: for example, a node's results become inputs (`cut`), or the node
+ * gives way to one of its operands (`bypass`). */
 
 #include "rebuild.h"
 

@@ -18,8 +18,8 @@ find_size (gint64 extent, gint64 n_strips)
   return best;
 }
 
-/* Returns the strip size at one end of a segment. Returns 0 if that end cannot be cut into
- * `n_strips` strips of equal size. */
+/* Returns the strip size, in rows of the result of the end node `end`. Returns 0 if that result
+ * cannot be cut into `n_strips` strips of equal size. */
 static gint64
 get_size (const CleaveSegment *segment, CleaveSegmentEnd end)
 {

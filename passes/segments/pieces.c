@@ -91,8 +91,8 @@ typedef struct
 {
   CleaveSegmentPieces *pieces;
   gboolean *seen;   /* indexed by node id: listed, or on the stack */
-  GPtrArray *stack; /* CleaveNode; a NULL follows each node whose operands were pushed: when the
-                       NULL is popped, the operands are listed and the node comes next */
+  GPtrArray *stack; /* CleaveNode; below the operands of a node lie a NULL and the node itself: when
+                       the NULL is popped, all operands are listed, and the node is listed next */
   GPtrArray *order; /* CleaveNode: nodes listed so far, operands before readers */
 } Listing;
 

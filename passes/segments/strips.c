@@ -28,8 +28,8 @@
 /* A cut must reduce the bytes of a segment to less than this fraction of the graph's peak. */
 #define MAX_LEFT 0.8
 
-/* The search stops if more strips do not reduce the bytes to this fraction of the bytes with fewer
- * strips. */
+/* The search stops if more strips need more than this fraction of the bytes that fewer strips
+ * need. */
 #define MIN_GAIN 0.98
 
 static gboolean
@@ -77,8 +77,8 @@ add_root (GArray *roots,
   g_array_append_val (roots, root);
 }
 
-/* Returns the number of strips that carry rows to each other. Returns 0 if a strip or tile may read
- * rows of any earlier strip or tile. */
+/* Returns the number of strips of a band: each strip reads rows only of earlier strips of its band.
+ * Returns 0 if there is one band for all strips and tiles. */
 static guint
 count_strips_of_band (const CleaveSegment *segment)
 {
@@ -191,7 +191,8 @@ copy_segment (const CleaveSegment *segment, SegmentGraph *alone)
       const CleaveNode *node = segment->order->pdata[i];
 
       if (node->n_operands == 0 || cleave_node_is_fixed (node))
-        /* copy_node() copies a node that depends on constants alone with its first reader */
+        /* if a node depends on constants alone, copy_node() copies it when it copies the first
+         * reader */
         continue;
       alone->last = copy_node (alone->graph, values, copies, node);
       if (is_read_outside (segment, node))
@@ -199,9 +200,9 @@ copy_segment (const CleaveSegment *segment, SegmentGraph *alone)
     }
 }
 
-/* The cost of a number of strips. `peak` is the bytes of the segment's copy on one thread, with its
- * operands and results. `time` is the ns that the strips add: for rows that are computed twice, for
- * additional steps, and for rows that are copied. */
+/* The cost of a cut of a segment into strips. `peak` is the peak in bytes of the segment alone on
+ * one thread, with its operands and results. `time` is the ns that the strips add: for rows that
+ * are computed twice, for additional steps, and for rows that are copied. */
 typedef struct
 {
   gint64 peak;
@@ -278,8 +279,9 @@ typedef struct
   gint64 peak;
 } Choice;
 
-/* Returns the cost of a band for each thread, with exchanged halos. The bands run at the same time.
- * The peak is G_MAXINT64 if the strips do not form bands of equal size. */
+/* Cuts the segment into one band for each thread, where bands run at the same time and exchange
+ * halos. Returns the cost of this cut. Its peak is G_MAXINT64 if the bands would not have equally
+ * many strips. */
 static Outcome
 try_exchange (const SegmentGraph *alone,
               const CleaveSegment *segment,
@@ -355,7 +357,8 @@ are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gi
 /* Numbers of strips of a band that the search tries. */
 static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
 
-/* Returns a prediction of the peak with the largest number of strips: the bytes that are not fixed
+/* Returns a prediction of the peak with the largest number of strips, from `peak`, the peak with
+ * `n_strips` strips in each band. `fixed` bytes are live with any number of strips; the other bytes
  * shrink in proportion to the number of strips. The search stops if the prediction is no better
  * than the best choice so far; this saves 4 % of the instructions over 37 models. Halos and uneven
  * rows are a large part of the bytes of few strips, and shrink less than in proportion. Therefore,

@@ -30,7 +30,7 @@ typedef struct
   GHashTable *nodes;
   guint n_strips, n_bands;
   guint n_columns;   /* number of tiles of a strip, which run one after the other; 0: no tiles */
-  gboolean in_bands; /* tiles of one column run one after the other and are a band */
+  gboolean in_bands; /* each column of tiles is a band, whose tiles run one after the other */
   gboolean is_even;  /* all strips but the last have one size, if all ends allow it */
   CleaveHalo halo;   /* halo policy of the strips */
   gint64 peak;       /* estimated peak in bytes after the cut */
@@ -61,8 +61,9 @@ typedef struct
 {
   gint64 peak;  /* peak of the unsplit graph in bytes */
   gint64 limit; /* bytes that the segment may need at most when it is cut into strips */
-  gint64 live; /* graph's peak in bytes while the unsplit segment runs; 0: count only the segment */
-  double time; /* estimated time of the graph in ns */
+  gint64 live;  /* peak in bytes while the unsplit segment runs, with values outside of the segment;
+                   0: count only the segment */
+  double time;  /* estimated time of the graph in ns */
   guint n_threads;
   gboolean have_own_memory; /* threads have memory of their own, so each needs a band */
   double strictness;        /* divisor of the limit; 0: do not divide the limit */

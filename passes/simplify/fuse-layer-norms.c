@@ -120,9 +120,9 @@ find_normalized (const CleaveNode *div, CleaveLayerNormAttrs *attrs)
   return axis >= 0 && find_axis (var) == axis ? sub->operands[0].result : NULL;
 }
 
-/* Returns the operand of a node that is not `value`, such as a scale. Returns NULL if this operand
- * has more dimensions than `value` has from dimension `axis` on, or if the node changes the shape
- * of `value`. */
+/* Returns the other operand of a node that reads `value`, such as a scale. Returns NULL if this
+ * operand has more dimensions than `value` has from dimension `axis` on, or if the node changes the
+ * shape of `value`. */
 static CleaveResult *
 find_parameter (const CleaveNode *node, const CleaveResult *value, gint64 axis)
 {

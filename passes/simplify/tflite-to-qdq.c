@@ -100,8 +100,8 @@ lower_mat_mul (const CleaveNode *node)
   return lower_product (node, "MatMul");
 }
 
-/* Lowers TfliteSquaredDifference: multiplies both operands by the square root of the factor of the
- * square. */
+/* Lowers TfliteSquaredDifference, which computes f * (a - b)^2 with a factor f. Multiplies both
+ * operands by the square root of f, so that the square needs no factor. */
 static CleaveResult *
 lower_squared_difference (const CleaveNode *node)
 {
