@@ -56,8 +56,8 @@ replace (Applier *applier, CleaveRegionNode *member, GHashTable *gone)
   member->node = NULL;
 }
 
-/* Returns the number of entries of `values`. A node that the region passes without cutting it has
- * no values. */
+/* Returns the number of entries of `values`: one for each result of each piece. A passed view has
+ * none. */
 static guint
 n_values (const CleaveRegionNode *member)
 {
@@ -153,7 +153,7 @@ forward_readers (Applier *applier, CleaveResult *whole)
     g_ptr_array_add (applier->left, whole->node);
 }
 
-/* Adds a join to `kept`, or to `left` if nothing reads the join. */
+/* Adds the join that computes `whole` to `kept`; if nothing reads it, adds it to `left` instead. */
 static void
 keep_whole (Applier *applier, CleaveResult *whole)
 {

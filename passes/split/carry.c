@@ -61,8 +61,8 @@ add_produced (Produced *produced, const CleaveRange *box, guint piece)
   g_array_append_val (produced->boxes, all);
 }
 
-/* Sets the covers of a demand, the latest piece first. `first` is the number of covers of the
- * earlier demands. Returns the number of covers including those of this demand. */
+/* Appends the covers of a demand to the covers of the node, the latest piece first. `first` is the
+ * number of covers before, and the function returns the number of covers afterwards. */
 static guint
 cover_demand (CleaveCutter *cutter, CleaveDemand *demand, guint first, const Produced *produced)
 {

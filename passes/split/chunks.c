@@ -10,14 +10,16 @@
 
 #include <math.h>
 
-/* An extent in units of the alignment. The last unit may be partial, so the last chunk may need one
- * more unit than the other chunks to have the minimal size. */
+/* An extent in units of the alignment. For example, an extent of 10 with the alignment 4 has 3
+ * units, the last one with 2 elements. So the last chunk may need one more unit than the other
+ * chunks to have the minimum size. */
 typedef struct
 {
-  gint64 n;            /* number of units; the last one may be partial */
-  gint64 least;        /* smallest number of units of a chunk */
-  gint64 least_at_end; /* smallest number of units of the last chunk, if there are several chunks */
-  gint64 most;         /* largest number of chunks that meets the minimum sizes */
+  gint64 n;            /* number of units of the alignment in the extent */
+  gint64 least;        /* smallest number of units that a chunk may have */
+  gint64 least_at_end; /* smallest number of units that the last chunk may have, if there are
+                          several chunks */
+  gint64 most;         /* largest number of chunks, all of which have the minimum size */
 } Units;
 
 static Units
@@ -34,8 +36,8 @@ count_units (const CleaveChunkRules *rules, gint64 extent)
   return units;
 }
 
-/* Converts `sizes` from units to elements, and returns `sizes`. The last size gets the partial
- * unit. */
+/* Converts `sizes` from units of the alignment to elements, and returns `sizes`. The last size ends
+ * at the end of the extent. */
 static GArray *
 scale (GArray *sizes, const CleaveChunkRules *rules, gint64 extent)
 {
@@ -76,7 +78,7 @@ add_equal (GArray *sizes, gint64 n, gint64 k, gboolean small_first)
     }
 }
 
-/* Sets the error for a dimension that cannot be cut into `k` chunks, or into any other number of
+/* Sets the error for a dimension that cannot be cut at all, although the caller asked for `k`
  * chunks. Returns NULL. */
 static GArray *
 fail_whole (gint64 k, const CleaveChunkRules *rules, gint64 extent, GError **error)

@@ -9,7 +9,7 @@
 /* Adds to `n_made` of the region the nodes that replace a planned node: its pieces, and the Slices
  * and joins through which readers read them. Does nothing if the region has no limit. */
 void cleave_region_count_made (CleaveRegion *region, const CleaveRegionNode *member);
-/* Returns whether the number of nodes exceeds the limit so far that counting can stop. */
+/* Returns whether the counted nodes exceed the limit by so much that counting can stop. */
 gboolean cleave_region_makes_far_too_many (const CleaveRegion *region);
 /* Returns FALSE and sets the error if the region makes more nodes than the limit allows. */
 gboolean cleave_region_check_made (const CleaveRegion *region, GError **error);

@@ -62,9 +62,9 @@ list_values (CleaveCuts *cuts)
     }
 }
 
-/* Returns the factor that a span of dimension `d` of the result contributes to the elements of a
- * value. The map of the value may refer several dimensions of the value to `d`. The factor is the
- * product of the extents that the span reads along these dimensions. */
+/* Returns the factor that a span of dimension `d` of the result contributes to the number of
+ * elements that are read from a value. If the value has several dimensions that depend on `d`, the
+ * factor is the product of the extents read along them. */
 static gint64
 take (const CleaveCutValue *value, guint d, CleaveSpan span)
 {
@@ -82,7 +82,8 @@ take (const CleaveCutValue *value, guint d, CleaveSpan span)
   return factor;
 }
 
-/* Sets `low`: the factors of each value for the chunk that reads the most elements. */
+/* Sets `low`: the factor of each value in the chunk that reads the most elements, among a sample of
+ * the chunks. */
 static void
 find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
@@ -127,8 +128,8 @@ find_high (const CleaveCuts *cuts, guint d, CleaveCut *cut)
     }
 }
 
-/* Returns whether, for every value, the largest factor of `cut` is at most the factor of the
- * largest chunk of `other`. */
+/* Returns whether each value's largest factor in `cut` is at most its factor in the largest chunk
+ * of `other`. */
 static gboolean
 is_as_good (const CleaveCuts *cuts, guint d, CleaveCut *cut, const CleaveCut *other)
 {
@@ -169,9 +170,9 @@ cut_clear (gpointer data)
   g_clear_pointer (&cut->kinds, g_array_unref);
 }
 
-/* Returns whether a cut may be listed. A cut that dominates others must be legal. For a fine cut,
- * checks only a sample of the chunks; if another chunk turns out to be illegal, `is_surprised` is
- * set later. */
+/* Returns whether a cut may be listed: its chunks must be legal. If the cut has many chunks or is
+ * dominated, checks only a sample of the chunks. If another chunk turns out to be illegal later,
+ * `is_surprised` is set then. */
 static gboolean
 is_legal (CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
@@ -301,8 +302,8 @@ note_least (CleaveCuts *cuts, guint d, const CleaveCut *cut)
     cuts->least[d][v] = MIN (cuts->least[d][v], cut->low[v]);
 }
 
-/* Lowers `least` to the factors of cuts that are too fine to be listed: a sample of these cuts, and
- * the finest cut. */
+/* Lowers `least`, the smallest factor of each value, to the factors of cuts that are too fine to be
+ * listed. Looks at a sample of these cuts, and at the finest cut. */
 static void
 note_finer (CleaveCuts *cuts, guint d)
 {

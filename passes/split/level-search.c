@@ -13,7 +13,8 @@
 /* The level is the limit on the bytes of a piece. To get the next level, the search multiplies the
  * level by this factor. */
 #define LESS 3 / 4
-/* number of cuts that are compared with a level in the time that it takes to plan one chunk */
+/* comparing this many cuts with a level takes as long as planning one chunk, and counts as one unit
+ * of work */
 #define LOOKS_PER_UNIT 64
 /* The search checks the legality of cuts into at most this many chunks. Finer cuts are checked only
  * when the graph is split. */
@@ -29,9 +30,9 @@ typedef struct
   CleaveSpace space;
   const CleaveConstraint *constraint;
   guint at[CLEAVE_MAX_RANK];
-  gint64 n;       /* number of pieces into which the current cuts divide the node */
-  gint64 n_looks; /* number of cuts that were compared with the level, and are not added to the work
-                     yet */
+  gint64 n;        /* number of pieces into which the current cuts divide the node */
+  gint64 n_looks;  /* number of cuts that were compared with the level, and are not counted in the
+                      trial's work yet */
   gboolean is_low; /* the pieces fit into the level */
 } Member;
 
@@ -40,8 +41,8 @@ struct _CleaveLevelSearch
   CleaveTrial *trial;
   GPtrArray *members; /* Member: the nodes that are split together */
   /* Indexed by the dimension along which members are cut first (try_level()). `least` is the
-   * smallest sum of peaks in bytes. `n_levels_ago` is the number of levels that the search has
-   * tried since it found that sum. */
+   * smallest sum of the peaks that have limits, in bytes. `n_levels_ago` is the number of levels
+   * that the search has tried since it found that sum. */
   gint64 least[CLEAVE_MAX_RANK];
   guint n_levels_ago[CLEAVE_MAX_RANK];
 };

@@ -10,7 +10,8 @@
  * ranges or a search) into a list of ranges. Later steps read only the ranges. roots.c asks for the
  * ranges of each requested node. */
 
-/* A split has at most this many chunks: far more than a real split has, and still little memory. */
+/* A split has at most this many chunks: far more than a real split needs, and few enough for a list
+ * in memory. */
 #define CLEAVE_MAX_CHUNKS (1 << 20)
 
 /* Rules for the chunks of one dimension. Chunks end at multiples of `alignment` and have at least

@@ -84,8 +84,8 @@ find_chunks (CleaveRegion *region, const CleaveRegionNode *member)
     }
 }
 
-/* Returns the source of an operand. If the region may cut the node of `value`, adds the demand to
- * that node. */
+/* Returns the source of an operand that reads the range `demand->range` of `value`. If the region
+ * may cut the node that computes `value`, adds the demand to that node. */
 static CleaveSource
 add_demand (CleaveRegion *region,
             const CleaveRegionNode *reader,

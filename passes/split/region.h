@@ -78,7 +78,8 @@ struct _CleaveRegionNode
   CleavePiece *pieces;
   guint *covers;
   gboolean is_split;     /* the node is cut into pieces; FALSE: it stays whole or is passed */
-  CleaveSource *sources; /* indexed by piece and operand; for a passed view, by demand */
+  CleaveSource *sources; /* sources of the operands, indexed by piece and operand; for a passed
+                            view, indexed by demand */
   /* indexed by piece and result: value of the piece's result; NULL until built */
   CleaveResult **values;
   CleaveResult **whole; /* indexed by result: join of the pieces; NULL: not needed */
@@ -98,7 +99,7 @@ typedef struct
 typedef struct
 {
   gint64 max;
-  gint64 work_each; /* units of the search budget that each further node costs; 0: no search */
+  gint64 work_each; /* units of the search budget that each made node costs; 0: no search */
 } CleaveMadeLimit;
 
 typedef struct

@@ -221,8 +221,8 @@ check_some_fit (const GArray *roots, GError **error)
 }
 
 /* Adds the pieces of a root to `n_pieces`. Returns FALSE and sets the error if the sum is more than
- * `max_made`. The limit in the plan of the region comes too late: the ranges of all roots are
- * listed before. */
+ * `max_made`. The check while the region is planned would come too late, since the ranges of all
+ * roots take memory before. */
 static gboolean
 count_pieces (const CleaveRoot *root, gint64 max_made, gint64 *n_pieces, GError **error)
 {

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #define MAX_TRIES 1000u
-/* number of combinations that are compared with the limits in the time that it takes to plan one
- * chunk */
+/* comparing this many combinations with the limits takes as long as planning one chunk, and counts
+ * as one unit of work */
 #define PER_UNIT 64u
 
 static gboolean

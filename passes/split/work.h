@@ -28,8 +28,8 @@ gboolean cleave_work_is_cancelled (const CleaveWork *work, GError **error);
 /* Returns whether the budget is used up; the search must then give up. */
 gboolean cleave_work_is_over (const CleaveWork *work);
 void cleave_work_give_up (CleaveWork *work);
-/* Returns the largest number of pieces of a node. Applying a split costs more than planning it, and
- * the budget covers both. */
+/* Returns the largest number of pieces into which a search may cut a node. Building pieces costs
+ * more than planning them, and the budget covers both. */
 gint64 cleave_work_max_pieces (const CleaveWork *work);
 /* Returns the limit on the nodes that a call may make: pieces, and the Slices and joins that they
  * read. `work` NULL: the user gave the pieces, and there is no search. */

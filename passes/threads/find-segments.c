@@ -299,15 +299,15 @@ add_backward_slices (const Analysis *a,
     }
 }
 
-/* Adds a segment for each range in which more than STILL_LARGE of the limit is live. If strips
- * do not help the segment of a range, adds shorter segments of the range, in which more than the
- * whole limit is live. If `cones` is TRUE, first adds the backward slices of small results that
- * large values compute (add_backward_slices()). Sets `solved` to FALSE if strips do not help a
- * segment, or if the segment needs more than the limit. */
+/* Adds a segment for each range in which more than STILL_LARGE of the limit is live. If strips do
+ * not help the segment of a range, adds shorter segments of the range, in which more than the whole
+ * limit is live. If `backward_slices` is TRUE, first adds a segment for each small result that is
+ * computed from large values: its backward slice (add_backward_slices()). Sets `solved` to FALSE if
+ * strips do not help a segment, or if the segment needs more than the limit. */
 static void
 add_segments (const Analysis *a,
               const CleaveStripsTask *task,
-              gboolean cones,
+              gboolean backward_slices,
               GPtrArray *segments,
               gboolean *solved)
 {
@@ -327,7 +327,7 @@ add_segments (const Analysis *a,
           continue;
         }
       *solved = FALSE;
-      if (cones)
+      if (backward_slices)
         add_backward_slices (a, range, task, segments);
       for (guint j = 0; j < shorter->len; j++)
         if (is_within (&g_array_index (shorter, PositionRange, j), range))
@@ -339,7 +339,7 @@ GPtrArray *
 cleave_segments_find (CleaveGraph *graph,
                       gint64 peak,
                       const CleaveThreads *threads,
-                      gboolean cones,
+                      gboolean backward_slices,
                       gboolean *solved,
                       GError **error)
 {
@@ -364,6 +364,6 @@ cleave_segments_find (CleaveGraph *graph,
     }
   if (!analyze (graph, &a, error))
     return NULL;
-  add_segments (&a, &task, cones, segments, solved);
+  add_segments (&a, &task, backward_slices, segments, solved);
   return g_steal_pointer (&segments);
 }

@@ -20,11 +20,12 @@
 /* Returns the segments (CleaveSegment) that need less memory in strips, each with its strips chosen
  * for the given threads. Does not change the graph. `peak` is the unsplit peak in bytes; the goal
  * is half of it. Sets `*solved` to FALSE if segments between nodes that all data passes through do
- * not reach the goal. If `cones` is TRUE, the function then tries the runs of large values inside
- * such a segment as separate segments. Returns NULL and sets the error if the graph has a cycle. */
+ * not reach the goal. If `backward_slices` is TRUE, the function then also tries the backward slice
+ * of each small result inside such a segment as a segment. Returns NULL and sets the error if the
+ * graph has a cycle. */
 GPtrArray *cleave_segments_find (CleaveGraph *graph,
                                  gint64 peak,
                                  const CleaveThreads *threads,
-                                 gboolean cones,
+                                 gboolean backward_slices,
                                  gboolean *solved,
                                  GError **error);

@@ -244,7 +244,7 @@ add_chunk (const Cutter *cutter,
                                    node->n_results, cleave_attrs_copy (node->op, node->attrs));
 }
 
-/* Returns the index of the chunk that runs as the i-th. */
+/* Returns the index of the chunk that runs after `i` other chunks of the layer. */
 static guint
 find_chunk (const Layer *layer, guint i, guint n_chunks)
 {

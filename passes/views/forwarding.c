@@ -263,7 +263,8 @@ needs_new_join (const CleaveJoin *join, const CleaveStridedRange *window, const 
   return found->len < join->n;
 }
 
-/* Returns the window of a value, if the forwarder cannot read this window further up. */
+/* Returns the elements of `value` in a window that the forwarder cannot read further up: a new join
+ * of parts of `value`, or one part. */
 static CleaveResult *
 get_there (CleaveForwarder *forwarder,
            CleaveResult *value,

@@ -14,8 +14,8 @@ typedef struct
   CleaveRange *place; /* indexed by operand: the range of the result that the operand fills */
   gboolean joined[CLEAVE_MAX_RANK]; /* indexed by dimension: some operand fills only a part of the
                                        dimension */
-  guint dim;       /* one of the joined dimensions; cleave_join_find() searches by the begins of the
-                      operands in it */
+  guint dim; /* one of the joined dimensions; cleave_join_find() searches the operands by their
+                begins in this dimension */
   guint *by_begin; /* indices of the operands, sorted by begin in `dim` */
   gint64 longest;
 } CleaveJoin;
