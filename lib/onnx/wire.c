@@ -28,7 +28,8 @@ typedef struct
 {
   const ProtobufCMessageDescriptor *descriptor;
   gsize end;
-  guint64 seen; /* set of bits: bit i is 1 if the non-repeated field with number i has occurred */
+  guint64 seen; /* set of bits: bit i is 1 if the field with number i, which is a message, has
+                 * occurred */
 } Level;
 
 /* A field of at least LARGE bytes. */
