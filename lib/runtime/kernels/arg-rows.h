@@ -5,7 +5,8 @@
 #include "loops.h"
 
 /* The interface between arg.c, which loops over the rows of an ArgMax or ArgMin, and the searches
- * in arg-floats.h and arg-integers.h. A row is the elements among which one result is searched.
+ * in arg-floats.h and arg-integers.h. A row consists of the elements that are searched for one
+ * index of the result.
  *
  * Parameters that all rows of a search share. `last` TRUE: of equal values, the last one wins;
  * FALSE: the first one. */

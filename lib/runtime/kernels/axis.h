@@ -11,8 +11,8 @@
 typedef struct
 {
   gint64 n_x, n_y, n_taps, stride, dilation, pad, pad_end;
-  gint64 x_step, y_step; /* distance of adjacent positions in memory, in elements: in the operand
-                            and in the result */
+  gint64 x_step, y_step; /* distances in elements: `x_step` of adjacent positions in the operand,
+                            `y_step` in the result */
 } CleaveAxis;
 
 /* The taps [first, last) of a window that read data instead of padding, and the position in the

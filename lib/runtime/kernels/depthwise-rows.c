@@ -243,8 +243,8 @@ slide (const Run *run, gint64 n_pixels, gint64 n_channels)
 }
 
 /* Computes two adjacent pixels as one pixel with twice the channels. Returns the number of pixels
- * computed. Returns 0 if pixels are not contiguous, or if the packed weights do not contain the
- * channels of each tap twice. */
+ * computed. Returns 0 if pixels are not contiguous, if the packed weights do not contain the
+ * channels of each tap twice, or if no function serves the row. */
 static gint64
 slide_pairs (const Run *run, gint64 n_pixels, gint64 n_channels)
 {

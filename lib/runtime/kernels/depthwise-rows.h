@@ -26,9 +26,9 @@ typedef struct
 /* The data for one row of y: addresses, and the taps that read data. */
 typedef struct
 {
-  CleaveTaps planes, taps; /* range of planes of taps, and range of rows of taps in a plane; taps in
-                              these ranges read data */
-  const float *x;          /* address of the first plane and row of x that the window reads */
+  CleaveTaps planes, taps; /* range of planes of taps that read data, and range of rows of taps in a
+                              plane that read data */
+  const float *x;          /* address of the first row of x that the window reads */
   const float *w, *bias;   /* packed weights of all taps; bias of each channel, or NULL: no bias */
   float *y;
   const CleaveEpilogue *epilogue; /* epilogue ops that are applied to the sums; NULL: none */

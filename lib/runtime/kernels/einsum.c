@@ -128,7 +128,8 @@ find_parts (Parts *parts, const CleaveEquation *e, const CleaveView *const *view
 }
 
 /* Returns the loop that becomes the rows or columns of the MatMul: the loop that is contiguous in
- * operand `side`, or the longest loop if no loop is contiguous. Adds the other loops to `batch`. */
+ * `side` (A, B or Y), or the longest loop if no loop is contiguous. Adds the other loops to
+ * `batch`. */
 static Loop
 take_loop (const Loops *loops, guint side, Loops *batch)
 {

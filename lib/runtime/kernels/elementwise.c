@@ -262,10 +262,9 @@ run_floats (const Elementwise *e, const CleaveKernelInstance *instance, const Cl
   e->loop (&box, instance->call.attrs);
 }
 
-/* Converts n elements of an operand to float32. The elements begin at offset `offset`, and are
- * `step` elements apart. Returns the distance of adjacent elements in `to`, which is 1. If `step`
- * is 0, converts a single element and returns
- * 0. */
+/* Converts n elements of an operand to contiguous floats in `to`. The elements begin at offset
+ * `offset`, `step` elements apart. If `step` is 0, converts a single element. Returns the distance
+ * of adjacent floats in `to`: 1, or 0 if `step` is 0. */
 static gint64
 upcast (const CleaveView *operand, gint64 offset, gint64 step, gint64 n, float *to)
 {

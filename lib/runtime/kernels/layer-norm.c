@@ -51,8 +51,9 @@ init_parameter (const CleaveKernelInstance *instance, guint operand, guint axes,
   cleave_lines_init_dims (lines, views, 1, axes);
 }
 
-/* Returns the number of rows of floats in scratch: a copy of scale, a copy of B or zeros, and a row
- * of the result. */
+/* Returns the number of rows of floats in scratch. One row holds a copy of scale and one a copy of
+ * B, if their elements are strided, or zeros if there is no B. One row holds elements of x and y if
+ * either of them is strided. */
 static gsize
 count_rows_of_scratch (const LayerNorm *norm)
 {

@@ -96,7 +96,7 @@ reduce_log_sum_exp_f32 (
       reduce_max_f32 (block, rows, some, max, 1);
       for (gint64 r = 0; r < some; r++)
         max[r] = max[r] - max[r] == 0 ? max[r] : 0; /* if the maximum is infinite or a NaN, subtract
-                                                       0, so that x - max is defined */
+                                                       0 instead, since x - max could be a NaN */
       if (block->row_step == 1 && some == CLEAVE_VECTOR)
         sum_vector (block, rows, max, sum);
       else

@@ -225,8 +225,9 @@ cleave_vector_floor (CleaveVector v)
 #endif
 }
 
-/* Clamps each lane to [low, high]; a NaN becomes 0. A value below `low` may stay unchanged if the
- * conversion to integers makes it the smallest integer. */
+/* Clamps each lane to [low, high]; a NaN becomes 0. With AVX-512, a value below `low` stays
+ * unchanged: the conversion to integers after this function turns it into an integer below
+ * `low`. */
 static inline CleaveVector
 cleave_vector_within (CleaveVector v, CleaveVector low, CleaveVector high)
 {

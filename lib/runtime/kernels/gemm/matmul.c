@@ -7,9 +7,9 @@
 
 enum { A, B, C };
 
-/* A product y = a b for each index of the batch dimensions, where a is m x k and b is k x n. If the
- * columns of y are contiguous and its rows are not, the kernel computes the transposed product: `a`
- * is then operand B of the node, and `b` is operand A. */
+/* A product y = a b for each index of the batch dimensions, where a is m x k and b is k x n. If y
+ * is stored column by column, the kernel computes the transposed product: `a` is then operand B of
+ * the node, and `b` is operand A. */
 typedef struct
 {
   gint64 m, n, k;

@@ -21,13 +21,13 @@
 #define CLEAVE_NARROW_COLUMNS 4
 #define CLEAVE_NARROW_TAPS 32
 
-/* A tap along a row: its offsets for pixel 0, and the pixels [begin, end) for which it reads data
- * instead of padding. */
+/* A tap along a row of y: its offsets for pixel 0, and the range [begin, end) of pixels for which
+ * it reads data instead of padding. */
 typedef struct
 {
   gint64 phase, shift; /* for pixel p, the tap reads column p + shift of phase `phase` of x; phase q
                           consists of the columns q, q + stride, … */
-  gint64 x, a; /* offset in the transposed rows of x; offset in the weights `a`; both in floats */
+  gint64 x, a; /* x: offset in the transposed rows of x; a: offset in the weights; both in floats */
   gint64 begin, end;
 } CleaveNarrowTap;
 
@@ -41,8 +41,8 @@ typedef struct
 typedef struct
 {
   gint64 begin, end;
-  gint64 y, y_step; /* offset of pixel 0, which may lie outside of y, and distance of adjacent
-                       pixels; both in elements */
+  gint64 y, y_step; /* y: offset of pixel 0, which may lie outside of y; y_step: distance of
+                       adjacent pixels; both in elements */
   gint64 channel;   /* first channel of x that the columns of the job read */
   guint n_columns;
   CleaveNarrowColumn column[CLEAVE_NARROW_COLUMNS];

@@ -143,8 +143,6 @@ cleave_recurrent_write_row (const CleaveRecurrentWalk *walk,
   write_row (y, at, y->stride[3], from, walk->plan->n);
 }
 
-/* Reads n elements, from index `first` on, of an operand that has a row for each direction. Reads
- * the row of the current direction. If the operand is absent, sets `to` to zeros. */
 void
 cleave_recurrent_read_list (
     const CleaveRecurrentWalk *walk, guint operand, gint64 first, gint64 n, float *to)

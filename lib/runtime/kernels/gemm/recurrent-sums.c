@@ -61,7 +61,9 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Reads the biases of W and R for all columns, adds them, and writes the sums to `to`. */
+/* Writes the bias of each column to `to`: the sum of the biases of W and R. If R h is computed
+ * separately for a gate (GRU with linear_before_reset), the gate's columns get the bias of W only.
+ * Without B, writes zeros. */
 static void
 read_biases (const CleaveKernelInstance *instance, float *to)
 {

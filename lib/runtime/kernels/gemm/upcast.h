@@ -39,7 +39,7 @@ typedef struct
   const float *packed, *bias; /* weights and bias that the products read; `bias` NULL: no bias */
   CleaveElement element;      /* element type of the result */
   float *x, *y;               /* floats of x that one band reads, and sums of one band */
-  float *at_bias;             /* bias as floats, one for each column */
+  float *at_bias; /* bias, or a row of operand C of a Gemm, as floats: one for each column */
   float *at_packed;
 } CleaveUpcastWork;
 

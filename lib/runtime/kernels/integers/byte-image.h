@@ -26,8 +26,8 @@ typedef struct
   CleaveElement element;
   gint64 n_channels, channel_step; /* number of channels of x; bytes between adjacent channels */
   gint64 unit;
-  gint64 n_columns, n_rows; /* number of columns in scratch; number of rows in scratch, which one
-                               band reads (`band` rows of y) */
+  gint64 n_columns, n_rows; /* number of columns of the image in scratch; number of rows of the
+                               image, which a band (`band` rows of y) reads */
   gint64 band;
   gint64 multiplier; /* number of copies of each channel in scratch: the number of channels of y
                         that read one channel of x */
@@ -152,8 +152,8 @@ cleave_byte_image_make_row (const CleaveByteImage *image, gint32 zero, const cha
   cleave_byte_units_pad (image->unit, image->element, zero, to + end * pixel, (n - end) * per);
 }
 
-/* Returns the address in x of position `i` of axis `d` of the image; NULL if the position is
- * padding. */
+/* Returns the address in x of position `i` of the image along axis `d`. Returns NULL if the
+ * position is padding. */
 static inline const char *
 cleave_byte_image_find (const CleaveByteImage *image, guint d, gint64 i, const char *x)
 {

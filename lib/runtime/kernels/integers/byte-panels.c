@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* Returns the offset of element `at` of tap `tap`, relative to the first element of the column. */
+/* Returns the offset in the unpacked matrix of element `at` of tap `tap`, relative to the first
+ * element of the column. */
 static gint64
 find_row (const CleaveBytePanels *p, gint64 tap, gint64 at)
 {

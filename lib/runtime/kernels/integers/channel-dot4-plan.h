@@ -31,7 +31,7 @@ typedef struct
    * that lay out scratch are 0. */
   CleaveByteImage image;
   const gint8 *packed;
-  const gint32 *w_sums; /* sum of each channel's weights, in the order of the vectors' lanes */
+  const gint32 *w_sums; /* indexed by lane: the sum of the weights of the lane's channel */
   gint64 n_channels;
   /* number of positions of a row of the ring; number of groups of four taps of a row; number of
    * copies of the weights: 1, or 2 for even and odd pixels; number of rows of the ring */
@@ -39,8 +39,8 @@ typedef struct
   gint64 n_rows; /* number of rows of taps, multiplied by the number of 8-bit parts of a weight */
   gint64 band;   /* number of rows of y that are computed for one block of channels before the next
                     block begins */
-  /* byte offsets in scratch: of the ring, of the biases, scales and padding, and of two rows of
-   * result bytes */
+  /* byte offsets in scratch: of the ring, of the biases, scales and padding, and of the masks of
+   * ambiguous lanes (one mask for each pixel of a row) */
   gsize at_ring, at_bias, at_scale, at_pad, at_lanes;
   const CleaveQdqConv *conv; /* the convolution whose results are QDQ-exact (qdq.h); NULL: results
                                 are computed from the integer sums alone */
@@ -63,8 +63,8 @@ n_blocks (const Plan *s)
   return (s->n_channels + DOT4_BYTES - 1) / DOT4_BYTES;
 }
 
-/* Returns the lane that holds channel `channel` of a block. Lanes are counted over all vectors of
- * the block. Each 128-bit lane of a vector holds four of every 16 channels. */
+/* Returns the lane that holds channel `channel` of a block, counted over the four vectors of the
+ * block. Vector k has the channels 16 j + 4 k to 16 j + 4 k + 3 in its 128-bit lane j. */
 static gint64
 find_lane (gint64 channel)
 {
@@ -306,8 +306,8 @@ prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 static gsize
 lay_out (Plan *s)
 {
-  gint64 n_lanes = 2 * n_blocks (s) * DOT4_BYTES; /* memory for one row of bytes in the order of
-                                                     lanes, and one in the order of channels */
+  /* biases (or scales) in the order of lanes, then in the order of channels */
+  gint64 n_lanes = 2 * n_blocks (s) * DOT4_BYTES;
   gsize n = 0;
 
   s->at_ring = cleave_take_scratch (&n, s->n_ring * s->n_places * DOT4_LANES * 4);

@@ -270,8 +270,9 @@ cleave_ints_to_floats (CleaveIntVector v)
 #endif
 }
 
-/* Rounds each lane to the nearest integer, ties to even. A value beyond 2^22 becomes an integer
- * outside the range of bytes; on x86-64, it becomes the smallest 32-bit integer. */
+/* Rounds each lane to the nearest integer, ties to even. The magnitude of a lane may be up to 2^22.
+ * A greater value becomes some integer outside the range of bytes; on x86-64, a value of 2^31 or
+ * more becomes the smallest 32-bit integer. */
 static inline CleaveIntVector
 cleave_ints_of_floats (CleaveVector v)
 {

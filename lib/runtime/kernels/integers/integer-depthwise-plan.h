@@ -30,8 +30,8 @@ typedef struct
    * twice */
   gint64 *tap_at, *x_at, *y_at;
   gsize at_multiplier, at_shift;
-  gsize at_x, at_bias, at_scale, at_packed; /* byte offsets in scratch: of the rows of x, and of the
-                                               biases, the scales and the packed weights */
+  gsize at_x, at_bias, at_scale, at_packed; /* byte offsets in scratch: of the rows of x, of the
+                                               biases, of the scales and of the packed weights */
   const CleaveQdqConv *conv; /* parameters of QDQ-exact results (qdq.h); NULL: the result depends on
                                 the integer sums alone */
   CleaveQdqColumns columns;  /* constants that convert sums to bytes */

@@ -41,7 +41,8 @@ cleave_add_load_bytes (const guint8 *from, const CleaveQdqX *x)
   return f * cleave_vector_all (x->scale);
 }
 
-/* Loads a vector of operand `term`. If the operand is a scalar (step 0), returns `one`. */
+/* Loads a vector of operand `term`, from element i on. `one`: the vector to return if the operand
+ * is a scalar (step 0). */
 static inline __attribute__ ((always_inline)) CleaveVector
 cleave_add_load_vector (
     const CleaveAddLine *l, const CleaveQdqAdd *add, int term, CleaveVector one, gint64 i)

@@ -22,8 +22,8 @@ is_tame (double value)
 #define UNIT 0x1p-24
 #define WORD 0x1p16
 #define HALF 0.5
-/* Bound, in units of the last bit, on the total rounding error of sums and error bounds that are
- * stored as 16-bit integers. */
+/* Bound on the total error of rounding results and error bounds to 16-bit integers, in units of the
+ * last bit. */
 #define WORDS_ROUND 4
 /* Bound on the magnitude of a quantized result in the error bound, rounding errors included. Larger
  * results are clamped, so their errors do not matter. */

@@ -81,7 +81,8 @@ add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint6
   _mm_mask_storeu_ps (to, (__mmask8) ((1u << n) - 1), quarter);
 }
 #else
-/* Number of bytes of a pixel whose weighted sum fits into 32 bits if one lane adds all of them. */
+/* Number of bytes of a pixel whose weighted sum fits into 32 bits, even if one lane adds all
+ * products. */
 #define SQUARES 256
 
 typedef guint8 Bytes __attribute__ ((vector_size (CLEAVE_WORDS)));

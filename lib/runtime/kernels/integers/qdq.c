@@ -65,7 +65,7 @@ chunks_of_tap (const CleaveQdq *s)
   return (s->n_units + s->chunk - 1) / s->chunk;
 }
 
-/* Returns the weight c (qdq.h) of element i in the norm. Element i is in a chunk of `length`
+/* Returns the weight c (qdq.h) of an element in the norm: element i of a chunk of `length`
  * elements. */
 static gint64
 count_sums (const CleaveQdq *s, gint64 i, gint64 length)

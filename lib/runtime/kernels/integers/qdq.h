@@ -3,29 +3,33 @@
 
 /* QDQ-exact convolutions and matrix products: they compute the float sequence dequantize, convolve,
  * quantize mostly in integers, with the same bits. integer-conv.c makes the constants
- * (cleave_qdq_new()). byte-product.c runs the products (cleave_qdq_run()). Most integer sums are
- * far enough from a rounding boundary of the quantized result. The other sums are ambiguous: one to
- * four of 1000. They are recomputed in float, in the order of the reference kernel.
+ * (cleave_qdq_new()). byte-product.c runs the products (cleave_qdq_run()). Most integer sums are so
+ * far from a rounding boundary of the quantized result that the float sum gives the same byte. The
+ * other sums, one to four of 1000, are ambiguous: they are recomputed in float, in the order of the
+ * reference kernel.
  *
- * The error bound: the float sum begins with the bias b and adds one product p = x' * w' after the
- * other, where x' and w' are the dequantized bytes. Let u = 2^-24, let s_i be the exact partial
- * sums of the products of bytes, and measure in units of x_scale * w_scale. Each step rounds once,
- * by at most u times its result:
+ * The error bound: let x and w be bytes minus their zero points, and let x' and w' be these numbers
+ * as dequantized floats. The float sum begins with the bias b and adds n products x' * w', one
+ * after the other. Let s_i be the exact sum of the first i products x * w, let u = 2^-24, and
+ * measure in units of x_scale * w_scale. Each step rounds once, by at most u times its result:
  *
  *   |error| <= u * sum of |s_i + b| * (1 + n u ...) + 2 u * sum of |x||w|,
  *
  * where the last term is the rounding of x' and w'.
  *
- * Up to MAX_SINGLE products: product j is in n - j of the partial sums; let its weight be c_j = n -
- * j + 2. Then, by Cauchy-Schwarz, or by the largest |x|,
+ * Up to MAX_SINGLE products: product j, counted from 0, is in n - j of the partial sums s_i. Let
+ * its weight be c_j = n - j + 2. Then, by Cauchy-Schwarz, or by the largest |x|,
  *
  *   sum of |s_i| + 2 * sum of |x||w| <= X W or max |x| * sum of c |w|,
  *   X^2 = sum of c x^2, W^2 = sum of c w^2.
  *
- * With more products: partial sums P are known at checkpoints, one after each chunk of at most L
- * products. A partial sum between checkpoints differs from the nearer end of its chunk by a sum of
- * the products between them. The weight c of a product is 2 plus the number of such sums that
- * contain it. With h = (L + 1) / 2,
+ * X is the norm of a pixel of the result.
+ *
+ * With more products: the products are cut into chunks of at most L products. The partial sum P
+ * after each chunk is a checkpoint, whose magnitude the kernel measures. A partial sum inside a
+ * chunk differs from the checkpoint at the nearer end of the chunk by the sum of the products
+ * between them. The weight c of a product is 2 plus the number of these sums that contain it. With
+ * h = (L + 1) / 2,
  *
  *   sum of |s_i| + 2 * sum of |x||w| <= 2 h * sum of |P| + X W.
  *
@@ -34,9 +38,9 @@
  * The operations after the sum (bounds, division, rounding) never increase the difference of two
  * numbers. So if the error cannot change the byte, the integer sum gives the right byte.
  *
- * Results are fixed-point numbers with 16 bits before and 16 after the point, increased by a half.
- * The upper 16 bits are then the byte, and the lower 16 bits its distance from a rounding boundary.
- * Errors have 16 bits, too. */
+ * Results are fixed-point numbers with 16 bits before and 16 bits after the point. One half is
+ * added to them, so that the upper 16 bits are the rounded byte. The lower 16 bits are then its
+ * distance from a rounding boundary. Errors have 16 bits, too. */
 
 #include "byte-image.h"
 #include "byte-product.h"
