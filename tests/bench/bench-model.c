@@ -159,7 +159,8 @@ add_conv (CleaveGraph *graph, CleaveResult *x, gint64 channels, GRand *rand, GEr
   double most = sqrt (6.0 / (9 * (double) from));
   CleaveResult *y;
 
-  if (from > 3) /* a convolution by Winograd's algorithm, as the importer chooses it */
+  if (from > 3) /* Winograd's algorithm with tiles that begin at even rows and columns, as the
+                   import of ONNX models chooses it */
     attrs.winograd = (CleaveInts){ 2, { 0, 0 } };
   for (gint64 i = 0; i < channels * from * 9; i++)
     w[i] = (float) g_rand_double_range (rand, -most, most);

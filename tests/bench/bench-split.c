@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures the time of splits: of chains and ladders, and of searches for a split that meets a
- * limit. Chains and ladders are split from their end and node by node; the time must be linear in
- * their length. No figure makes the program fail. */
+/* Measures the time of splits: of chains, of ladders (two chains that are joined after each step),
+ * and of searches for a split that meets a limit. Chains and ladders are split from their end and
+ * node by node; the time must be linear in their length. No figure makes the program fail. */
 
 #include <cleave/cleave.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Judges a random model: reads it from its ONNX file, changes the graph in a random Way, runs it
+/* Judges a random model: reads it from its ONNX file, changes the graph at random (way.h), runs it
  * and compares the outputs. */
 
 #include "judge.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Grows a trial node by node. */
+/* Grows a trial (a random model) node by node. */
 
 #include "trial-ops.h"
 
 #define LAST_OPSET 26
 
-/* A position in the trial, to undo later additions. */
+/* The numbers of values and nodes and the work of a trial at one moment. undo() removes all later
+ * values and nodes. */
 typedef struct
 {
   guint n_values, n_nodes;

@@ -221,7 +221,8 @@ put_tail_constant (GByteArray *graph, const char *name, guint element, gconstpoi
   put_message (graph, 5, tensor);
 }
 
-/* Writes the nodes, the constants and the output of the tail. */
+/* Writes the nodes, the constants and the output of a tail: a few last nodes whose shapes depend on
+ * data. */
 static void
 put_tail (GByteArray *graph, const Trial *trial)
 {

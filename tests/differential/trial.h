@@ -103,7 +103,7 @@ typedef struct
   gboolean failed;  /* TRUE: the node that is being added is illegal */
   guint tail; /* number of the tail, 1 … TRIAL_N_TAILS; 0: no tail. A tail is a few last nodes whose
                  shapes depend on data */
-  guint tail_of; /* the float32 value that the tail reads */
+  guint tail_of; /* index of the float32 value that the nodes of the tail read */
 } Trial;
 
 #define TRIAL_N_TAILS 6

@@ -52,7 +52,7 @@ pick_options (Way *way)
 }
 
 /* Returns whether `after` exceeds `before` by at most the fraction `limit`, apart from rounding
- * errors. If `limit` is 0, returns TRUE. */
+ * errors. `limit` 0: any excess is allowed; negative: none is allowed. */
 static gboolean
 is_within (double before, double after, double limit)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Changes a graph in a random Way: splits, fits, passes, and a way through a file. */
+/* Changes a graph at random: splits it, fits it, runs passes, or writes it to a file and reads the
+ * file. */
 
 #include "way.h"
 

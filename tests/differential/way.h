@@ -13,7 +13,7 @@
 typedef struct
 {
   Tape *tape;
-  CleaveGraph *graph; /* the graph that the Way changes; owned by the Way */
+  CleaveGraph *graph; /* the graph that is changed; owned by this struct */
   Counts *counts;
   GString *text; /* description of the changes, for messages */
   gboolean deep; /* the random graph has long chains of nodes, so that a fit often finds a plan */

@@ -20,8 +20,8 @@ typedef struct
 
 /* Judges all seeds of the plan in worker processes. Returns the number of seeds that failed. */
 guint workers_run (const Plan *plan);
-/* Returns the verdict on a graph that one Way computes, in a new process. Frees `graph` and `way`.
- */
+/* Judges a random graph after random changes (judge_way()) in a new process. Returns the verdict.
+ * Frees the tapes `graph` and `way`. */
 Verdict workers_judge (Report *report, Tape *graph, Tape *way, gint64 hang_after);
 /* Allocates a report in memory that child processes share. */
 Report *workers_new_report (void);

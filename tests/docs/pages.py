@@ -40,7 +40,7 @@ BLOCK = re.compile(r'^(?:<!-- not run: ([^\n]+) -->\n)?```([^\n]*)\n(.*?)^```$',
 # With these settings, Open MPI runs four processes on any machine.
 MPI_ENVIRONMENT = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_mpi_yield_when_idle': '1',
                    'OMPI_MCA_rmaps_base_oversubscribe': '1', 'OMPI_MCA_hwloc_base_binding_policy': 'none'}
-# Declarations that a C fragment may use without declaring them.
+# Declarations and the head of a function, which are put before a C fragment of a page so that it compiles.
 PRELUDE = '''#include <cleave/cleave.h>
 gboolean pass_single_relu (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error);
 void fragment (CleaveGraph *graph, CleaveProgram *program, CleaveTensor **inputs, guint n_inputs, CleaveTensor **outputs,

@@ -7,7 +7,7 @@
 #include <cleave/cleave.h>
 
 /* Runs the parts one after the other on random inputs, and asserts that the outputs have the bits
- * of the outputs of `graph`. Failure messages have `what`. */
+ * of the outputs of `graph`. A failure message contains `what`, the name of the case. */
 void assert_partition_same (const CleavePartition *partition,
                             const CleaveGraph *graph,
                             guint32 seed,

@@ -26,6 +26,6 @@ extern const CleaveRandomOp cleave_random_ops_elementwise[];
 extern const CleaveRandomOp cleave_random_ops_signal[];
 extern const CleaveRandomOp cleave_random_ops_tflite[];
 
-/* Nodes for the kernels of bundles (tests/bundle/kernels.c). This list is in none of the lists
- * above. */
+/* Nodes for the kernels of bundles (tests/bundle/kernels.c). The array cleave_random_op_lists does
+ * not contain this list. */
 extern const CleaveRandomOp cleave_random_ops_bundle[];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Memory of constants in a program that takes its graph: a constant is freed if the program reads
- * only its packed form. */
+/* Memory of constants in a program that takes ownership of its graph: a constant is freed if the
+ * program reads only its packed form. */
 
 #include "run-help.h"
 

@@ -82,7 +82,8 @@ run_in_child (const Fixture *f, guint depth)
   ck_assert_int_ge (child, 0);
   if (child == 0)
     {
-      signal (SIGALRM, SIG_DFL); /* Check's handler of SIGALRM would also end the parent */
+      signal (SIGALRM, SIG_DFL); /* alarm() must end this child only; Check's handler would end the
+                                    parent, too */
       alarm (PATIENCE);
       _exit (run_all (f) && (depth == 0 || run_in_child (f, depth - 1)) ? 0 : 1);
     }

@@ -124,8 +124,8 @@ START_TEST (steps_that_change_nothing_leave_no_nodes)
 }
 END_TEST
 
-/* A chain whose input and output have the same type and scale returns its input, with and without
- * nodes. */
+/* If the input and the output of a chain have the same type and scale, the graph returns its input,
+ * whether the import leaves nodes or not. */
 START_TEST (integers_come_back)
 {
   static const guint same[] = { 0, 1, 5, 6, 7 };

@@ -57,7 +57,7 @@ class Hints(CommandTest):
                 self.bad(f'other.onnx: not an ONNX model, but {what}', *command_line, self.write('other.onnx', data))
         self.bad('not an ONNX model: no value at byte 3', 'info', self.write('other.onnx', b'hello, world'))
 
-    # A shape has the form of the options, or the form in which Cleave prints shapes.
+    # A shape has the form of the options, such as 2,3, or the form in which Cleave prints shapes, such as 2x3.
     def test_shapes_as_they_are_printed(self):
         for shape in ('2,3', '2x3'):
             self.assertIn('float32 2x3', self.good('info', self.free(), '--shape', 'a=' + shape, '--shape', 'b=' + shape))

@@ -130,7 +130,8 @@ class Split(CommandTest):
         report = self.split('--node', 'conv1', '--dims', 'H', '--num-chunks', '1')
         self.assertEqual([n['reason'] for n in report['not_split']], ['one-piece'])
 
-    # A search that fails reports the smallest value that it found. A search with this value as the limit succeeds.
+    # A search that fails reports the smallest number of bytes that it reached.
+    # A search with this number as the limit succeeds.
     def test_reached_values_are_possible_limits(self):
         for option in '--max-piece-memory', '--max-subgraph-memory', '--max-schedule-memory':
             for which in ['--all'], ['--node', 'pool1', '--depth', '3']:

@@ -215,8 +215,8 @@ START_TEST (moved_nodes_need_the_planned_memory)
 }
 END_TEST
 
-/* The plan appends pieces to the list of nodes, after their readers. The plan then sorts the list.
- * In the new order, an importer would create the nodes from a file of the graph. */
+/* The plan appends pieces to the list of nodes, after their readers, and then sorts the list. The
+ * new order must be the order in which an import of the graph's file creates the nodes. */
 START_TEST (nodes_are_in_the_order_of_a_file)
 {
   g_autoptr (GError) error = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Tests that searches use at most their budget of work, and report the smallest value that they
- * reach. A search with this value as the limit succeeds. */
+/* Tests that searches use at most their budget of work, and report the smallest number of bytes
+ * that they reach. A search with this number as the limit succeeds. */
 
 #include "graphs.h"
 #include "test.h"
@@ -58,7 +58,7 @@ split (CleaveGraph *graph, guint depth, const CleaveConstraint *constraint)
 }
 
 /* Searches on a copy of the graph. Returns whether the limit is met. Sets `reached` to the smallest
- * value that the search reached. */
+ * number of bytes that a split of the search reached. */
 static gboolean
 is_met (const CleaveGraph *graph, guint depth, const CleaveConstraint *constraint, gint64 *reached)
 {
@@ -124,8 +124,8 @@ small_search (Limit limit, gint64 bytes)
   return constraint;
 }
 
-/* Asserts that the search meets a limit if and only if the limit is at least the smallest value
- * that the search reports. */
+/* Asserts that the search meets a limit if and only if the limit is at least the smallest number of
+ * bytes that the search reports. */
 static void
 check_reached (const CleaveGraph *graph, guint depth, Limit limit, guint seed)
 {
@@ -165,7 +165,7 @@ START_TEST (the_least_value_is_met_as_a_limit)
 END_TEST
 
 /* With many grids, the search uses up its budget, and the report says so. With a larger budget, the
- * value that the search reaches is no larger. */
+ * search reaches as few bytes, or fewer. */
 START_TEST (a_larger_budget_reaches_no_less)
 {
   g_autoptr (CleaveGraph) graph = make_chain (6, 56, 48);
@@ -248,8 +248,8 @@ START_TEST (progress_is_reported)
 }
 END_TEST
 
-/* If a constraint rejects the requested split, the report has the values that the split would
- * reach. */
+/* If a constraint rejects the requested split, the report has the figure of that split for each
+ * limit, such as 4 pieces. */
 START_TEST (a_veto_reports_the_value_reached)
 {
   static const char *const names[] = { "max-memory", "max-subgraph-memory", "max-schedule-memory",

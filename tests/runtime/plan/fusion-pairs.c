@@ -265,8 +265,8 @@ draw_shape (GRand *rand, guint rank, guint ones)
 
   for (guint i = 0; i < rank; i++)
     {
-      guint d = (rank + 1 - i) % rank; /* dimension 1, the channels, is the first dimension of the
-                                          loop */
+      guint d = (rank + 1 - i) % rank; /* the order is 1, 0, rank - 1, …, 2, so that dimension 1,
+                                          the channels, may get any extent */
       gint32 n_choices = n > 100 ? 2 : G_N_ELEMENTS (extents);
 
       shape.dim[d] = (ones >> d & 1) != 0 ? 1 : extents[g_rand_int_range (rand, 0, n_choices)];
