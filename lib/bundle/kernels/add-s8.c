@@ -7,7 +7,7 @@
 #ifdef CLEAVE_MVE
 #include <arm_mve.h>
 
-/* Returns four integers after cleave_scale(), for a scale in fixed point. */
+/* Scales four integers as cleave_scale() does, if the scale is in fixed point. */
 static inline int32x4_t
 add_s8_scale (int32x4_t x, int32_t multiplier, int32_t shift)
 {
@@ -17,7 +17,7 @@ add_s8_scale (int32x4_t x, int32_t multiplier, int32_t shift)
   return vrshlq_n_s32 (vaddq_s32 (x, vshrq_n_s32 (x, 31)), -1 - shift);
 }
 
-/* Computes four elements. */
+/* Computes four elements of the result. */
 static inline void
 add_s8_four (const CleaveBinaryS8 *p, const int8_t *x0, const int8_t *x1, int8_t *y)
 {

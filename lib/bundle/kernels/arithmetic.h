@@ -152,13 +152,14 @@ cleave_split (uint32_t bits, int32_t *exponent)
   return m;
 }
 
-/* Returns a * b + c, rounded once. The integer `sum` holds the product, and then the sum. Its 14
- * lowest bits are below the bits of the product, so the bit for the remainder of c does not change
- * the product. If a or b is subnormal, at least 37 bits of `sum` are above that bit. */
+/* Returns a * b + c, rounded once. The integer `sum` holds the product, shifted left by 14 bits,
+ * and then the sum. If a right shift loses a 1, it sets bit 0 of the shifted number. Bit 0 of c
+ * then does not change the product, which begins at bit 14. If a or b is subnormal, `sum` has at
+ * least 37 bits above bit 0, enough to round to 24 bits. */
 static CLEAVE_APART float
 cleave_fma (float a, float b, float c)
 {
-  const uint32_t infinity = 0xff000000u; /* twice the bits of the infinite float */
+  const uint32_t infinity = 0xff000000u; /* bits of infinity, shifted left by 1 */
   uint32_t x = cleave_bits (a), y = cleave_bits (b), z = cleave_bits (c), sign = (x ^ y) >> 31;
   const int is_difference = sign != z >> 31;
   int32_t exponent, y_exponent, z_exponent, shift;

@@ -141,8 +141,8 @@ set_call (CleaveRun *run, uint32_t layer, int32_t row)
 /* Sets the call that computes the next row of the target. If a layer lacks rows for that row, sets
  * the call that computes one of the missing rows instead. Returns the kernel to call.
  *
- * After a row, the search goes on with the layer that lacked the row. If this may not be the next
- * layer, the search begins at the target again. */
+ * The search for the call after this one begins with the layer that lacked the row, if only the
+ * next layer of the segment reads the row. Otherwise, it begins with the target. */
 static CLEAVE_APART CleaveKernel
 cleave_run_next (CleaveRun *run)
 {

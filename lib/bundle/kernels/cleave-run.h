@@ -38,12 +38,12 @@ typedef uint8_t CleaveExtent;
  * the layers that read it. */
 enum {
   CLEAVE_IO = 1,      /* an input or output in memory of the caller */
-  CLEAVE_CHAIN = 2,   /* of the layers of the segment, only the next one reads the value */
+  CLEAVE_CHAIN = 2,   /* the next layer is the only layer of the segment that reads the value */
   CLEAVE_RING = 4,    /* the value is not whole; its memory has the columns of one band */
   CLEAVE_IMAGES = 8,  /* each image of a batch has separate bytes; otherwise all images use the same
                        * bytes */
   CLEAVE_UPWARD = 16, /* the rows are computed from the last to the first */
-  CLEAVE_ARENA = 32   /* the value lies in an arena: 32 times the index of the arena */
+  CLEAVE_ARENA = 32   /* the flags of a value in arena i contain i times this number */
 };
 
 typedef struct
@@ -88,8 +88,8 @@ typedef struct
 {
   const CleaveValue *values; /* the results of all layers first, then inputs and views */
   const CleaveLayer *layers;
-  const CleaveSegment *segments; /* the last entry has no layers */
-  const uint16_t *columns;       /* of the segments with several bands, one after the other */
+  const CleaveSegment *segments; /* the segments, and after them an entry without layers */
+  const uint16_t *columns;       /* columns of all segments with several bands, in order */
   const CleaveRowMap *row_maps;
   const CleaveKernel *kernels;
 } CleaveModel;
@@ -106,8 +106,8 @@ typedef struct
   const CleaveSegment *segment;
   const uint16_t *columns; /* the segment's entries in the table `columns` of the model */
   uint32_t first;          /* first layer of the segment */
-  uint32_t target; /* layer minus `first`: the layer whose rows are computed in order, since its
-                    * result is whole */
+  uint32_t target; /* the layer whose rows are computed in order, since its result is whole; counted
+                      from `first` */
   uint16_t layer;  /* layer that computes the next row */
   uint8_t band;
 } CleaveRun;

@@ -85,20 +85,22 @@ typedef struct
   uint8_t activations[3];
   uint8_t has_start, is_coupled;   /* has_start: operand 1 has the initial states; is_coupled: the
                                     * forget gate of an LSTM is 1 minus the input gate */
-  uint8_t has_all_steps, has_cell; /* whether the result has h of all steps, and whether it has c */
+  uint8_t has_all_steps, has_cell; /* whether the result has the state h of all time steps, and
+                                      whether it has the cell state c */
 } CleaveRecurrentF32;
 
 /* A normalization of n channels, or of n columns if n_columns is more than 1. */
 typedef struct
 {
-  const float *scales, *offsets; /* n elements each; offsets: NULL if there are none */
+  const float *scales, *offsets; /* arrays of n elements; offsets: NULL if there are none */
   double epsilon;
   int32_t channels, n, n_columns;
 } CleaveLayerNormF32;
 
 /* A product of two values A and B: each sum is over the channels k of A. The factors for channel k
- * are row k of B or, if has_columns, column k of B. If has_columns, row r of A and row r of B are
- * the two matrices of product r: a column of the row is a row of the matrix. */
+ * are row k of B. If has_columns, row r of the result is a product of two matrices: row r of A and
+ * row r of B. Each column of such a row is a row of the matrix, so column k of row r of B has the
+ * factors for channel k. */
 typedef struct
 {
   int32_t in, out; /* numbers of channels of A and of B */

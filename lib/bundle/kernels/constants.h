@@ -214,8 +214,8 @@ typedef struct
   int32_t block;    /* rows (and columns) of a block: the attribute `blocksize` */
   int32_t channels; /* channels of DepthToSpace's result, or of SpaceToDepth's operand */
   int16_t size;     /* bytes of an element */
-  /* In the value with fewer rows, channel c at position p of a block is channel p * channels + c
-   * (1) or channel c * block * block + p (0). */
+  /* Order of the channels in the value with fewer rows. Channel c at position p of a block is
+   * channel p * channels + c (1: mode DCR) or c * block * block + p (0: mode CRD). */
   int16_t is_columns_first;
 } CleaveBlocks;
 

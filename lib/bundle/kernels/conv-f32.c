@@ -9,10 +9,12 @@ typedef struct
   CleaveTaps rows; /* rows of the kernel that read data, not padding */
   int32_t row;     /* row in the operand that row 0 of the kernel reads */
   int32_t first;   /* offset in elements, from column x[0].begin, of the first tap with data */
-  int32_t lines;   /* lines in a row of the kernel; the taps of a line read contiguous elements */
+  int32_t lines;   /* number of lines in a row of the kernel; the taps of a line read contiguous
+                      elements */
   int32_t count;   /* number of elements of a line */
   int32_t step;    /* number of elements from the end of a line to the start of the next line */
-  int32_t skip;    /* number of weights of a channel in a row of the kernel that are on padding */
+  int32_t skip;    /* number of weights on padding, in a row of the kernel, for one channel of the
+                      result */
   int32_t n;       /* number of channels of the block, four or one */
   float sum[4];
 } ConvF32;
@@ -29,8 +31,8 @@ conv_f32_row (const ConvF32 *c, int32_t k)
 /* CONV_F32_SUMS defines the sums of a block, CONV_F32_ADD adds the products of the elements from x
  * to `end`, and CONV_F32_STORE_SUMS stores the sums. */
 #ifdef CLEAVE_SOFT_FLOATS
-/* Sums in memory and the fence save 48 bytes of stack. They cost few instructions beside the call.
- */
+/* Sums in memory and the fence save 48 bytes of stack. They add few instructions to the many of
+ * cleave_fma(). */
 #define CONV_F32_SUMS
 #define CONV_F32_ADD                                                                               \
   for (; x != end; x++)                                                                            \
@@ -141,7 +143,7 @@ cleave_conv_f32 (const CleaveCall *call)
   ConvF32 c;
 
   c.call = call;
-  c.sum[1] = c.sum[2] = c.sum[3] = 0; /* a block of one channel does not set them */
+  c.sum[1] = c.sum[2] = c.sum[3] = 0; /* a block of one channel sets only sum[0] */
   c.row = call->row * p->slide.stride[0] - p->slide.pad[0];
   c.rows = cleave_taps (&p->slide, 0, c.row);
   for (int32_t column = call->begin; column < call->end; column++)

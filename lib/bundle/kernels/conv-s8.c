@@ -4,7 +4,7 @@
  * channels are blocks of one channel. The weights of a block are a sequence of lines. A line has
  * the weights of one of these sets of taps, the first whose condition is true:
  *
- *   - all taps, if the window has several taps and at most CONV_S8_GATHERED elements. The kernel
+ *   - all taps, if the window has several taps and at most CONV_S8_GATHERED elements. The code
  *     copies the window, with padding. Zeros extend the line to a multiple of four weights.
  *   - a row of the kernel, if its taps are side by side in the operand and a multiple of four bytes
  *   - one tap
@@ -12,9 +12,9 @@
  * A line with four channels has the order of dot-s8.h if p->is_combined is 1, and the order of
  * dot-separate-s8.h if it is 0. A line with a single channel has the order of the elements.
  *
- * The sums begin with the bias minus x_zero times all weights, so the kernel need not subtract
- * x_zero from x. An element of padding must then count as x_zero: the kernel multiplies its weight
- * by x_zero. */
+ * The sums begin with the bias minus x_zero times all weights, so the code need not subtract x_zero
+ * from x. An element of padding must then count as x_zero: the code multiplies its weight by
+ * x_zero. */
 
 #include "cleave-kernels.h"
 #include "dot-s8.h"
@@ -51,11 +51,10 @@ typedef struct
   /* Address of the next `count` elements of the window to multiply by weights. They lie in the
    * operand, or in a buffer with padding or a copy of the window. */
   const int8_t *from;
-  int32_t other; /* bytes from the elements of the first pixel to the same elements of the second
-                    pixel */
+  int32_t other; /* distance in bytes from an element for the first pixel to the same element for
+                    the second pixel */
   int32_t left;  /* number of elements of the line that follow `from[count - 1]` */
-  uint32_t row;  /* offset in bytes, from slot 0, of the operand's row under row k of the
-                  * kernel */
+  uint32_t row;  /* offset in bytes, from slot 0, of the row that row k of the kernel reads */
   CleaveTapCount k, tap; /* row of the kernel, and tap in this row, after the elements at `from` */
   uint16_t count;
   uint32_t sum[8]; /* sums of the channels of the block: sum[0] ... of the first pixel, sum[4] ...
@@ -87,7 +86,7 @@ conv_s8_add (ConvS8 *s, const int8_t *w)
   if (s->n == 1)
     conv_s8_add_single (s, w);
 #ifdef CLEAVE_SEPARATE_WEIGHTS
-#ifndef CLEAVE_MVE /* with Helium, the sums of a second pixel take no time, and are not used */
+#ifndef CLEAVE_MVE /* Helium computes the sums of two pixels in the same time */
   else if (!s->window.p->is_combined && s->pixels == 1)
     dot_separate_s8_1x4 (s->sum, s->from, w, s->count);
 #endif

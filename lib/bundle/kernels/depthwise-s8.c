@@ -90,7 +90,7 @@ depthwise_s8_compute (const DepthwiseS8 *s, int32_t channel, uint32_t *sum)
     {
       const int8_t *from = x + row, *end = w + s->taps * channels;
 
-      /* For three taps, this code without a loop runs 25 % fewer instructions. */
+      /* For three taps, this code without a loop runs 25 % fewer instructions than the loop. */
       if (!CLEAVE_IS_SMALL && s->taps == 3)
         {
           DEPTHWISE_S8_STEP (from, w)

@@ -6,8 +6,8 @@
 
 enum { LSTM_INPUT, LSTM_OUTPUT, LSTM_FORGET, LSTM_CELL };
 
-/* Returns gate `gate` of unit j after its activation function. The three gates with function 0 may
- * have peepholes. */
+/* Returns gate `gate` of unit j after its activation function. All gates except the cell gate may
+ * have peephole weights. */
 static float
 lstm_f32_gate (const RecurrentStep *s, int32_t gate, int32_t j)
 {

@@ -5,7 +5,7 @@
 
 #include "cleave-kernels.h"
 
-/* Adds the products of an element of A and a row of B. */
+/* Adds the products of an element of A and its n factors in B to n sums. */
 static void
 matmul_f32_add (float *y, float a, const float *b, int32_t n)
 {

@@ -9,7 +9,7 @@ cleave_quantize_even_s8 (const CleaveCall *call)
 {
   const CleaveQuantize *p = call->params;
   const float *from = (const float *) cleave_pixels (call, 4 * p->channels);
-  const float limit = 1048576.0f; /* far outside of the result, and small enough to round */
+  const float limit = 1048576.0f; /* outside of int8, and small enough for CLEAVE_MAGIC to round */
   int8_t *y = (int8_t *) call->y;
 
   for (int32_t column = call->begin; column < call->end; column++)

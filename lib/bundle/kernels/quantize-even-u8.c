@@ -9,7 +9,7 @@ cleave_quantize_even_u8 (const CleaveCall *call)
 {
   const CleaveQuantize *p = call->params;
   const float *from = (const float *) cleave_pixels (call, 4 * p->channels);
-  const float limit = 1048576.0f; /* far outside of the result, and small enough to round */
+  const float limit = 1048576.0f; /* outside of uint8, and small enough for CLEAVE_MAGIC to round */
   uint8_t *y = (uint8_t *) call->y;
 
   for (int32_t column = call->begin; column < call->end; column++)

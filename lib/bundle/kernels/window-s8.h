@@ -20,8 +20,8 @@
 typedef struct
 {
   const CleaveConvS8 *p;
-  const int8_t *weights;             /* the weights after p->sums */
-  const int8_t *x;                   /* address of column 0 in slot 0 of the operand */
+  const int8_t *weights; /* the weights, which follow the integers and bytes of p->sums */
+  const int8_t *x;       /* address of column 0 in slot 0 of the operand */
   CleaveTapCount row_begin, row_end; /* rows of the kernel that read data, not padding */
   /* offset in bytes, from slot 0, of the operand row that kernel row `row_begin` reads */
   uint32_t row;
@@ -63,8 +63,8 @@ window_s8_has_row (const WindowS8 *s, int32_t k)
   return k >= s->row_begin && k < s->row_end;
 }
 
-/* Returns the offset in bytes, from slot 0, of the operand's row under the next row of the kernel.
- * `row` is the offset for the current row. */
+/* Returns the offset in bytes, from slot 0, of the operand's row that the next row of the kernel
+ * reads. `row` is the offset for the current row of the kernel. */
 static inline uint32_t
 window_s8_next_row (const WindowS8 *s, uint32_t row)
 {

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: 0BSD */
 
 /* A convolution of floats by Winograd's algorithm F(2x2, 3x3). A tile of 2x2 elements of the result
- * needs 16 sums, one for each element of a transformed tile of 4x4 elements of x. A row of the
- * result needs only 12 of the sums, and three rows of x. The upper row of a tile does not need the
- * last four sums and the last row of x. The lower row does not need the first four sums and the
- * first row of x. The kernel computes one column of three sums after the other, since all 12 sums
- * of four channels would take 192 bytes of stack. Elements of x on padding are 0. */
+ * needs 16 sums, one for each element of a transformed tile of 4x4 elements of x. A call of the
+ * kernel computes one row of the result, that is, one row of each tile:
+ *
+ *   upper row of a tile      sums 0 to 11, from rows 0 to 2 of x
+ *   lower row of a tile      sums 4 to 15, from rows 1 to 3 of x
+ *
+ * For each channel of the result, the kernel computes three sums at a time: one column of the
+ * transformed tile. All 12 sums of four channels would take 192 bytes of stack. Elements of x on
+ * padding are 0. */
 
 #include "cleave-kernels.h"
 
