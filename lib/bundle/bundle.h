@@ -68,15 +68,16 @@ gboolean cleave_bundle_calls_cmsis (const CleaveBundle *bundle);
  * without license and includes. `is_static`: whether the arrays are static. */
 void cleave_bundle_append_weights (const CleaveBundle *bundle, gboolean is_static, GString *out);
 void cleave_bundle_append_tables (const CleaveBundle *bundle, GString *out);
-/* Appends the tables of layers, row maps and kernels. `numbers` is indexed by value of the model,
- * and gives its index in the printed table of values. */
+/* Appends the tables of layers, row maps and kernels. `numbers` maps the index of a value in the
+ * model to its index in the printed table of values. */
 void cleave_bundle_append_layers (const CleaveBundle *bundle, const guint *numbers, GString *out);
 /* Returns the number of entries in the table of row maps. */
 guint cleave_bundle_count_row_maps (const CleaveBundle *bundle);
 /* Appends a function for each input that is supplied row by row. The function has the type of a
  * kernel, and calls the callback of the input. */
 void cleave_bundle_append_row_readers (const CleaveBundle *bundle, GString *out);
-/* Returns the name of the function for the input that is step `step`. */
+/* Returns the name of the function that supplies the rows of an input, such as "read_x". `step`:
+ * the step that reads these rows. */
 char *cleave_bundle_dup_row_reader (const CleaveBundle *bundle, guint step);
 /* Appends the run function. `has_columns`: whether there is a table `columns`. */
 void cleave_bundle_append_run (const CleaveBundle *bundle, gboolean has_columns, GString *out);

@@ -75,8 +75,8 @@ take_plan (CleaveBundle *bundle, GPtrArray *plans, guint index, CleaveBundleLayo
 }
 
 /* Lays out a plan in one memory. If the layout needs more bytes than the peak of the plan, also
- * lays out a plan with few overlays, which adds no more MACs. Replaces the plan by the other plan
- * if the other layout is smaller. */
+ * lays out a plan with few overlays and at most as many MACs. If the second layout is smaller,
+ * replaces the plan by the second plan. */
 static CleaveBundleLayout *
 lay_out (const CleaveBundle *bundle, CleaveBundlePlan **plan)
 {
@@ -201,8 +201,8 @@ cleave_bundle_clear_plan (CleaveBundle *bundle)
   g_clear_pointer (&bundle->model, cleave_bundle_model_free);
 }
 
-/* Lowers the graph, and selects the plan that meets the limits. In the model, the calls of CMSIS-NN
- * have at most `max_call_bytes`. */
+/* Lowers the graph, and selects the plan that meets the limits. A layer calls CMSIS-NN only if the
+ * call needs at most `max_call_bytes` (`call_bytes` in layer.h). */
 static gboolean
 plan (CleaveBundle *bundle,
       const CleaveGraph *graph,
@@ -215,8 +215,8 @@ plan (CleaveBundle *bundle,
          choose_plan (bundle, o->max_memory, o->max_added_macs, error);
 }
 
-/* Plans the bundle again, with the calls of CMSIS-NN that have at most `max_call_bytes`. Keeps the
- * new plan if it meets the limits. */
+/* Plans the bundle again, with another `max_call_bytes`, and keeps the new plan if it meets the
+ * limits. Returns whether it does. */
 static gboolean
 try_calls (CleaveBundle *bundle,
            const CleaveGraph *graph,
@@ -256,7 +256,7 @@ add_calls (CleaveBundle *bundle, const CleaveGraph *graph, const CleaveBundleOpt
 {
   CleaveBundleOptions o = *options;
   g_autoptr (GArray) bytes = g_array_new (FALSE, FALSE, sizeof (gint64));
-  guint most = 0, end; /* numbers of calls that meet the limit, and that do not */
+  guint most = 0, end; /* `most` calls meet the limit; `end` calls do not */
 
   for (guint i = 0; i < bundle->model->steps->len; i++)
     if (cleave_bundle_step (bundle->model, i)->layer->call_bytes > 0)

@@ -18,12 +18,13 @@ conv_window (const CleaveBundleCmsisCall *call)
                                      &conv->dilations, &conv->pads);
 }
 
-/* Index of the operand with the shifts (op-conv-integer.c). */
+/* Index of the operand that has the shift of each channel (op-conv-integer.c). */
 #define SHIFT 4
 
-/* Reads the shifts. A shift right of over 30 bits is undefined in CMSIS-NN, and gives 0 for each
- * sum below 2^30. So it becomes a multiplier of 0. Returns whether the sum of each channel fits 32
- * bits, before and after its left shift. */
+/* Reads the shift of each channel's scale. A right shift of over 30 bits is undefined in CMSIS-NN.
+ * If such a shift makes every sum of the channel 0, sets the multiplier and the shift to 0 instead.
+ * Returns FALSE if a shift is still too large, or if a sum does not fit into 32 bits before or
+ * after its left shift. */
 static gboolean
 read_shifts (CleaveBundleCmsisCall *call)
 {
@@ -82,8 +83,8 @@ cleave_bundle_cmsis_check_product (CleaveBundleCmsisCall *call, CleaveBundleLaye
   return is_1x1 (&w) && w.pad[0] == 0 && w.pad[1] == 0;
 }
 
-/* Checks arm_convolve_wrapper_s8(). For a kernel of one row, its code for Helium needs at most one
- * column more of padding after an image than before it. */
+/* Checks arm_convolve_wrapper_s8(). If image and kernel have one row, the code for Helium needs the
+ * same padding before and after the row, or one column more after it. */
 gboolean
 cleave_bundle_cmsis_check_conv (CleaveBundleCmsisCall *call, CleaveBundleLayer *layer)
 {
@@ -105,8 +106,8 @@ cleave_bundle_cmsis_check_conv (CleaveBundleCmsisCall *call, CleaveBundleLayer *
   return cleave_bundle_cmsis_has_few_pads (call, &w);
 }
 
-/* Checks arm_depthwise_conv_wrapper_s8(). Its code for dilations, and for several channels of a
- * result from one channel, is slower than Cleave's kernel. */
+/* Checks arm_depthwise_conv_wrapper_s8(). Refuses dilations, and several channels of the result for
+ * each channel of x (a depth multiplier): there, CMSIS-NN is slower than Cleave's kernel. */
 gboolean
 cleave_bundle_cmsis_check_depthwise (CleaveBundleCmsisCall *call, CleaveBundleLayer *layer)
 {
@@ -141,8 +142,8 @@ print_weights (const CleaveBundleCmsisCall *call, CleaveBundleLayer *layer, GStr
                                                          (gsize) (channels * conv->in * taps)));
 }
 
-/* Appends the constants of all convolutions. Appends the scales of the first `n_scales` channels.
- */
+/* Appends the field `filter`: the constants that every kind of convolution has. Of the scales,
+ * appends the first `n_scales`: 1 if all channels have the same scale. */
 static void
 print_filter (const CleaveBundleCmsisCall *call,
               gsize n_scales,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The parts of the selection of functions of CMSIS-NN (cmsis.h):
+/* The files that select functions of CMSIS-NN (cmsis.h):
  *
  *   cmsis.c         the table of functions, and element-wise functions
  *   cmsis-conv.c    convolutions
@@ -46,9 +46,10 @@ gint64 cleave_bundle_cmsis_end_pad (const CleaveBundleCmsisCall *call,
 /* Returns whether each window has an element that is not padding. */
 gboolean cleave_bundle_cmsis_has_few_pads (const CleaveBundleCmsisCall *call,
                                            const CleaveBundleWindow *window);
-/* Appends a field cmsis_nn_tile, with `v` indexed by dimension: rows, columns. */
+/* Appends the initializer of the field `name`, a cmsis_nn_tile. `v` has a number for rows and a
+ * number for columns. */
 void cleave_bundle_cmsis_print_tile (const char *name, const gint64 *v, GString *fields);
-/* Appends a field cmsis_nn_dims. */
+/* Appends the initializer of the field `name`, a cmsis_nn_dims. */
 void cleave_bundle_cmsis_print_dims (
     const char *name, gint64 n, gint64 rows, gint64 columns, gint64 channels, GString *fields);
 /* Appends the fields x and y: the extents of operand 0 and of the result. */

@@ -52,7 +52,8 @@ check_binary (CleaveBundleCmsisCall *call, CleaveBundleLayer *layer)
   return TRUE;
 }
 
-/* Checks arm_elementwise_add_s8(), whose code for DSP instructions needs the left shift of int8. */
+/* Checks arm_elementwise_add_s8(). Its code for DSP instructions needs a left shift of 20 bits, the
+ * shift that TensorFlow Lite has for int8. */
 static gboolean
 check_add (CleaveBundleCmsisCall *call, CleaveBundleLayer *layer)
 {
@@ -98,8 +99,8 @@ static const Function functions[] = {
     print_binary },
 };
 
-/* Returns the bytes of the images of the variable operands and of the result, and of the context
- * buffer. */
+/* Returns the sum of the bytes of an image of each variable operand, of an image of the result, and
+ * of the context buffer. */
 static gint64
 count_bytes (const CleaveBundleCmsisCall *call)
 {
@@ -127,14 +128,16 @@ clear (CleaveBundleCmsisCall *call)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveBundleCmsisCall, clear)
 
-/* Returns whether an image can be one row of all its pixels. */
+/* Returns whether all pixels of an image can form one row: a row has at most
+ * CLEAVE_BUNDLE_MAX_EXTENT columns. */
 static gboolean
 can_be_row (const CleaveBundleImage *image)
 {
   return image->rows * image->columns <= CLEAVE_BUNDLE_MAX_EXTENT;
 }
 
-/* Describes a layer by a row of the table. */
+/* Describes the layer that calls the function of a row of the table. Returns FALSE if the call does
+ * not compute the bits of the node, or needs more than `max_bytes`. */
 static gboolean
 describe (const Function *function,
           const CleaveNode *node,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds the value that the result of a segment's last step may overlay, and the lag between result
- * and value (flow.h). A single run of the longest segment finds the lags of all segments with the
- * same last step. */
+ * and value (flow.h). A single dry run of the longest segment finds the lags of all segments with
+ * the same last step. */
 
 #include <string.h>
 
@@ -66,12 +66,15 @@ list_readers (CleaveBundleFlow *flow, guint s, guint value)
   return flow->readers->len - n;
 }
 
-/* Adds the segment that begins at step `first` and overlays `value` to flow->overlays, the list of
- * groups (CleaveBundleOverlayGroup). The last group gets the segment on two conditions: its
- * segments overlay the same value, and step `first` neither reads this value nor uses the memory of
- * the segment's result. If a condition fails, adds a new group. If the new group and the last group
- * have the same value, both groups share the readers of the last group, which are the last entries
- * of flow->readers. */
+/* Adds a segment to flow->overlays, the list of groups (CleaveBundleOverlayGroup). The segment
+ * begins at step `first`, and its result overlays `value`. The caller adds segments from the last
+ * first step to the earliest one. The segment joins the last group if
+ *
+ *   - the group begins at step `first` + 1, and its segments overlay the same value
+ *   - step `first` does not read the value, and does not use the memory of the segment's result
+ *
+ * If the first condition alone holds, makes a new group. It shares the readers of the last group:
+ * the last entries of flow->readers. If not, makes a new group with readers of its own. */
 static void
 add_first (CleaveBundleFlow *flow, guint first, guint value)
 {

@@ -7,10 +7,10 @@
  *
  *   flow.c          checks that steps can be a segment
  *   flow-slots.c    finds the values that are whole, the columns of bands, steps that share memory
- *   flow-runs.c     takes the rows of a segment from the run of a longer one, and counts the bytes
- *   flow-rows.c     runs the loop without computing, to find the rows of rings
+ *   flow-runs.c     takes the rows of rings from the dry run of a longer segment, and counts bytes
+ *   flow-rows.c     a dry run: runs the loop without computing, to find the rows of rings
  *   flow-overlay.c  finds the values that the segment's result may overlay, and the lag
- *   flow-steady.c   skips rows of the run in flow-rows.c */
+ *   flow-steady.c   skips rows of the dry run */
 
 #include "flow.h"
 
@@ -88,7 +88,8 @@ find_oldest_row (const CleaveBundleFlow *flow, guint s, guint operand, gint64 ne
  * flow->segment cannot be a segment. */
 gboolean cleave_bundle_flow_begin (CleaveBundleFlow *flow);
 /* Determines the whole values of the segment, the columns of the bands, and the steps that share
- * memory. Returns FALSE if the segment cannot have more than one band. */
+ * memory. Returns FALSE if the segment has several bands, and a step other than the last step has a
+ * whole result. */
 gboolean cleave_bundle_flow_set_slots (CleaveBundleFlow *flow);
 /* Lists the overlays of this segment, and of all shorter segments with the same last step. */
 void cleave_bundle_flow_list_overlays (CleaveBundleFlow *flow);

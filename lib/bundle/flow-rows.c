@@ -27,9 +27,10 @@ find_oldest_needed (const CleaveBundleFlow *flow, guint p)
   return oldest;
 }
 
-/* Enlarges the rings that contain the rows of step `p`, which has just computed a row. If several
- * steps share a ring, the slot of each step has the capacity that the ring needs in a segment that
- * begins at that step. The first step that shares a ring wrote the newest row in the ring. */
+/* Enlarges the ring of step `p`, which has just computed a row. If several steps share the ring,
+ * the slot of each such step s gets the capacity that the ring needs in a segment that begins at s.
+ * There, s computes the newest row of the ring, and the oldest row is the oldest one that a reader
+ * of s or of a later sharing step needs. */
 static void
 grow_rings (CleaveBundleFlow *flow, guint p)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lays out segments. If possible, takes the number of rows of each ring from an earlier run of the
- * loop (CleaveBundleRun). That run was for a longer segment with the same last step, or for the
- * same segment with another number of bands.
+/* Lays out segments. A dry run of the loop of a segment finds the number of rows of each ring
+ * (CleaveBundleRun). If possible, takes these numbers from an earlier dry run. It was for a longer
+ * segment with the same last step, or for the same segment with another number of bands.
  *
  * If the same steps share memory, the number of rows of a ring depends neither on the first step of
  * the segment nor on the columns of bands. The planner lays out shorter segments first. If a
- * segment has one step more than the segment of the last run, the next run is for a segment of 4
- * times as many steps. Longer segments with the same last step then need no run. */
+ * segment has one step more than the segment of the last dry run, the next dry run is for a segment
+ * of 4 times as many steps. Longer segments with the same last step then need no dry run. */
 
 #include <string.h>
 
@@ -19,7 +19,8 @@ get_run (CleaveBundleFlow *flow, gboolean is_upward, gboolean has_bands)
   return &flow->runs[is_upward ? 2 : has_bands];
 }
 
-/* Returns whether a run has found the number of rows of each ring of the current segment. */
+/* Returns whether the dry run `run` has found the number of rows of each ring of the current
+ * segment. */
 static gboolean
 has_rows (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
 {
@@ -45,7 +46,7 @@ take_rows (CleaveBundleFlow *flow, const CleaveBundleRun *run)
       get_slot (flow, s)->capacity = run->capacity[s - run->first];
 }
 
-/* Stores the result of a run of the current segment's loop in `run`: the number of rows of each
+/* Stores the result of a dry run of the current segment's loop in `run`: the number of rows of each
  * ring. Also stores the overlays of the segment and of all shorter segments with the same last
  * step. */
 static void
@@ -124,7 +125,7 @@ find_begin (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
 }
 
 /* Sets the number of rows of each ring, and the overlay of the segment, from an earlier or a new
- * run. */
+ * dry run. */
 static void
 set_rows (CleaveBundleFlow *flow)
 {

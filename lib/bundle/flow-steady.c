@@ -8,8 +8,9 @@
  *
  *   conv 3x3 -> conv 3x3 stride 2         period: 1 row of the last step, 2 rows of the first step
  *
- * after row 3 of the last step, each ring has as many rows as after row 2, each with a higher
- * index. The period ends before a window reaches the end of an operand.
+ * each ring has as many rows after row 3 of the last step as after row 2: the oldest rows were
+ * dropped, and as many new rows were computed. The repetition ends when a window reaches the end of
+ * an operand.
  *
  * In two cases, the number of rows in a ring grows from period to period. First, windows may reach
  * beyond the begin of the operand: a stack of dilated convolutions computes thousands of rows
@@ -64,11 +65,11 @@ is_complete (const CleaveBundleFlow *flow, guint s)
   return *get_made (flow, s) == get_result (flow, s)->image.rows;
 }
 
-/* Returns whether, since the mark (flow->mark), the window of step `s` has moved by as many rows of
- * the operand as the operand has gained. Step `s` must have computed rows since the mark. A
- * complete operand needs no new rows. Returns FALSE if the window at the mark lies wholly in the
- * padding before the operand. If the result of the segment overlays the operand, also returns FALSE
- * if only a part of this window lies in that padding. */
+/* For a step `s` that has computed rows since the mark (flow->mark): returns whether its window has
+ * moved by as many rows as the operand has new rows. For example, with stride 2, 3 rows of `s` move
+ * the window by 6 rows. A complete operand needs no new rows. Returns FALSE if the window at the
+ * mark lies wholly in the padding before the operand. If the result of the segment overlays the
+ * operand, also returns FALSE if only a part of that window lies in the padding. */
 static gboolean
 advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -89,10 +90,9 @@ advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
   return reads_overlaid (flow, s, operand) ? marked.begin >= 0 : marked.end > 0;
 }
 
-/* For a step `s` that has computed no row since the mark (flow->mark): returns whether `s` still
- * waits for the same rows of an operand as at the mark. Returns TRUE if the operand has no new row
- * or `s` is complete. Also returns TRUE if the first row that `s` needs existed at the mark, or is
- * still missing. */
+/* For a step `s` that has computed no row since the mark (flow->mark): returns whether nothing has
+ * changed for `s`. This is so if the operand has no new row, or `s` has computed all its rows. It
+ * is also so if the first row that `s` needs existed at the mark already, or does not exist yet. */
 static gboolean
 waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -139,9 +139,9 @@ find_limit (const CleaveBundleFlow *flow, guint s, guint operand, gint64 rows)
   return low;
 }
 
-/* For a step `s` that computes no row in a period: returns the number of periods after which the
- * operand has a row that `s` needs. Returns G_MAXINT64 if the operand gets no rows, or `s` needs
- * none. */
+/* For a step `s` that computes no row in a period: returns how many periods can pass before the
+ * operand has the first row that `s` needs. Returns G_MAXINT64 if the operand has this row already
+ * or gets no rows, or if `s` has computed all its rows. */
 static gint64
 count_periods_apart (const CleaveBundleFlow *flow, guint s, guint operand)
 {

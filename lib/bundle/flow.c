@@ -116,8 +116,9 @@ has_sum (const CleaveBundleFlow *flow)
   return FALSE;
 }
 
-/* Returns whether a step that sums rows has a whole result. A whole sum prevents a segment, since a
- * sum is complete only in its last row. */
+/* Returns whether a step that sums rows has a whole result, which a step after the segment reads.
+ * This is not allowed: only the last row of the result is the complete sum, so the reader of the
+ * sum must be in the same segment. */
 static gboolean
 has_whole_sum (const CleaveBundleFlow *flow)
 {

@@ -51,7 +51,7 @@ typedef struct
 
 typedef struct
 {
-  guint first, end; /* steps [first, end) */
+  guint first, end; /* the steps [first, end) are the segment */
   guint n_bands;
   gboolean is_upward;
   gint64 ring_bytes, macs;
@@ -61,26 +61,28 @@ typedef struct
 /* A segment has at most this many steps. The limit bounds the time of the search. */
 #define CLEAVE_BUNDLE_MAX_STEPS 96
 
-/* A run: the number of rows in the rings of all segments that end at one step. The planner finds
- * these numbers by running the loop of the longest of these segments once.
+/* The result of a dry run: the number of rows in each ring, for all segments that end at one step.
+ * The planner finds these numbers by running the loop of the longest of these segments once,
+ * without computing.
  *
- *   a -> b -> c -> d       the run of a to d also gives the rows of b to d, c to d, and d
+ *   a -> b -> c -> d       the dry run of a to d also gives the rows of b to d, c to d, and d
  *
  * A step requests rows only from earlier steps. So the steps of a shorter segment compute their
  * rows in the same order whether the segment includes the earlier steps or not. flow-runs.c keeps
- * the last runs. */
+ * the last results. */
 typedef struct
 {
   guint first, end; /* first step of the longest segment, and the step after its last step; `end` is
                      * 0 if there was no run */
-  guint *next;      /* indexed by step minus `first`: `next` of the step's CleaveBundleSlot */
+  guint *next; /* indexed by step minus `first`: the next step that uses the step's memory (`next`
+                  of its CleaveBundleSlot) */
   gint64 *capacity; /* indexed by step minus `first`: number of rows in the step's memory, in a
                        segment in which no earlier step uses this memory */
   CleaveBundleOverlay *overlays; /* indexed by step minus `first`: overlay of the segment that
                                     begins at the step; not used for several bands */
 } CleaveBundleRun;
 
-/* A group of segments of a run (CleaveBundleRun): the segments that begin at the steps [first,
+/* A group of segments of a dry run (CleaveBundleRun): the segments that begin at the steps [first,
  * end). Their results overlay the same value, and the same steps read that value. */
 typedef struct
 {
@@ -96,22 +98,22 @@ typedef struct
   const CleaveBundleModel *model;
   gint64 align;
   CleaveBundleSegment segment;
-  CleaveBundleSlot *slots; /* indexed by step minus segment.first: memory of the step */
+  CleaveBundleSlot *slots; /* indexed by step minus segment.first: memory of the step's result */
   CleaveSpan *columns;     /* indexed by band * number of steps + step - segment.first: columns of a
                             * step in a band */
   gint64 *made; /* indexed by step minus segment.first: number of rows that the step has computed */
   gint64 *mark; /* copy of `made`, taken when step `target` had computed `marked_row` rows
                  * (flow-steady.c) */
   gint64 marked_row;
-  gint64 n_skipped;   /* number of rows of last steps that flow-steady.c has skipped, in all
-                       * segments */
-  gint64 n_runs;      /* number of times that flow-rows.c has run the loop of a segment */
+  gint64 n_skipped;   /* number of rows that flow-steady.c has skipped, in all segments; counts only
+                         steps with whole results */
+  gint64 n_runs;      /* number of dry runs in flow-rows.c */
   gboolean walks_all; /* for tests: skip no rows (flow-steady.c), and use no earlier run
                        * (flow-runs.c) */
   /* indexed by step minus segment.first: the reader that requested the step's next row */
   guint *reader;
-  CleaveBundleRun runs[3]; /* the last run without bands, the last run with bands, and the last
-                            * upward run */
+  CleaveBundleRun runs[3]; /* the last dry run without bands, the last one with bands, and the last
+                              upward one */
   GArray *overlays;        /* CleaveBundleOverlayGroup: overlays of the current run */
   GArray *readers;         /* CleaveBundleReader: readers of the overlaid values of the groups */
   guint8 *overlaid; /* indexed by step minus segment.first: bit i is set if operand i of the step is

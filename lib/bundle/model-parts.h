@@ -17,8 +17,8 @@ typedef struct
   CleaveBundleModel *model;
   const CleaveBundleOptions *options;
   GHashTable *values;    /* maps a CleaveResult to 1 plus the index of its value */
-  gint64 max_call_bytes; /* limit of `call_bytes` of the layers that call CMSIS-NN; negative: none
-                          * calls it */
+  gint64 max_call_bytes; /* limit of `call_bytes` of the layers that call CMSIS-NN; negative: no
+                            layer calls CMSIS-NN */
 } CleaveBundleBuilder;
 
 /* Adds a value for a result, and returns the value's index. */

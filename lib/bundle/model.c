@@ -81,8 +81,8 @@ add_result (CleaveBundleBuilder *b, const CleaveNode *node, const CleaveBundleSt
   return y;
 }
 
-/* If the kernel of a step writes the result as another image (folded or flat) than its readers
- * read, adds a view with the readers' image. */
+/* If the kernel of a step folds or flattens its result (fold()), adds a view that has the image of
+ * the node's result again, for the readers. */
 static void
 unfold_result (CleaveBundleBuilder *b, const CleaveNode *node, guint y)
 {

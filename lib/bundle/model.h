@@ -30,8 +30,7 @@ typedef struct
 {
   const CleaveResult *result;
   CleaveBundleImage image;
-  guint base;        /* index of the value that owns the bytes: of this value, or for a view, of its
-                      * base */
+  guint base; /* index of the value that owns the bytes: this value or, if it is a view, its base */
   guint producer;    /* step that computes the value; CLEAVE_BUNDLE_NONE: the value is an input of
                       * the graph */
   guint last_reader; /* last step that reads this value or a view of it; for an output in the arena,
@@ -173,8 +172,8 @@ gboolean cleave_bundle_prepare (CleaveGraph *graph, GError **error);
 /* Changes the element types of inputs and outputs that are not states, and sets their scales. */
 gboolean
 cleave_bundle_set_io_type (CleaveBundleModel *model, CleaveBundleIoType type, GError **error);
-/* Returns the state whose input (`is_input`) or output has the index `port`; NULL if there is
- * none. */
+/* Returns the state whose input (if `is_input`) or output (if not) has the index `port`. Returns
+ * NULL if there is none. */
 const CleaveBundleKept *
 cleave_bundle_find_kept (const CleaveBundleModel *model, guint port, gboolean is_input);
 /* Computes all nodes that depend on constants alone, and makes constants dense. */

@@ -273,8 +273,8 @@ add_image (const CleaveResult *x, CleaveBundleLayer *layer)
   return cleave_bundle_layer_add_array (layer, "uint8_t", memory, n * size);
 }
 
-/* Sets `row` to the row of the result at which a part of a join begins. `before`: sum of the joined
- * extents of all earlier parts. Returns FALSE if the part's images are not adjacent there. */
+/* For a join of batches: sets `row` to the row at which a part begins, if all images are one image.
+ * `before`: sum of the extents of earlier parts. Returns FALSE if the part is not contiguous. */
 static gboolean
 find_image_place (const CleaveNode *node, gint64 before, CleaveBundleLayer *layer, gint64 *row)
 {

@@ -24,7 +24,8 @@ typedef enum { APART, DOWNWARD, UPWARD, N_STATES } State;
 typedef struct
 {
   gint64 peak_bytes, macs;
-  guint n_overlays;            /* segments whose overlay saves bytes; 0 unless few are preferred */
+  guint n_overlays; /* number of segments whose overlay saves bytes; 0 if `prefers_few_overlays` is
+                       FALSE */
   CleaveBundleSegment segment; /* the last segment of the plan */
   State state_before; /* state and index (`before`) of the label that this plan continues, at the
                          begin of the last segment */
@@ -36,7 +37,8 @@ typedef struct
   const CleaveBundleModel *model;
   CleaveBundleFlow flow;
   gint64 align, max_macs;
-  gboolean prefers_few_overlays; /* among plans with the same bytes and MACs */
+  gboolean prefers_few_overlays; /* of two plans with the same bytes and MACs, the one with fewer
+                                    overlays is better */
   gint64 max_bytes;   /* bytes of the plan in which each step is a segment; plans that need more are
                        * dropped */
   gint64 *macs_after; /* indexed by position: MACs of the steps from this position on, without added

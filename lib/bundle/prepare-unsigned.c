@@ -19,10 +19,10 @@
 /* An op that can compute with int8 in place of uint8. */
 typedef struct
 {
-  const char *op; /* name of the op; NULL: any op that only moves elements */
-  guint n_values; /* number of first operands that are uint8 values; ALL_OPERANDS: all operands */
-  guint x_zero, y_zero;        /* operands with the zero points of operand 0 and of the result; 0:
-                                * none */
+  const char *op;       /* name of the op; NULL: any op that only moves elements */
+  guint n_values;       /* number of first operands that are uint8 values, or ALL_OPERANDS */
+  guint x_zero, y_zero; /* indices of the operands that have the zero points of operand 0 and of the
+                           result; 0: no such operand */
   gboolean needs_signed_value; /* rewrite the op only if it reads a result of a rewritten node */
 } Rule;
 

@@ -149,9 +149,8 @@ add_views (const CleaveBundleModel *model, guint value, GArray *values)
       g_array_append_val (values, i);
 }
 
-/* Returns the zero point of a value: the zero point with which the first layer reads it. Follows
- * the value through layers that only move elements; their results come later in the list of
- * values. */
+/* Returns the zero point with which the first layer reads a value; 0 if no layer has one. Layers
+ * that only move elements have no zero point, so the search also follows their results. */
 static gint64
 find_zero (const CleaveBundleModel *model, guint value)
 {

@@ -82,7 +82,7 @@ choose_lines (const char *text, const char *const *conditions, gboolean is_defin
 }
 
 /* Returns a text with the code for DSP instructions, or without it. All processors with Helium have
- * DSP instructions: without DSP instructions, the text has no code for Helium. */
+ * DSP instructions, so a text without the code for DSP instructions has no code for Helium. */
 static char *
 choose_dsp (const char *text, gboolean has_dsp)
 {

@@ -51,7 +51,8 @@ whole_memory (const CleaveBundle *bundle, guint value)
   return memory;
 }
 
-/* Returns whether of the steps of a segment, only the step after `s` reads the result of `s`. */
+/* Returns whether the segment has a step `s` + 1, and no other step of the segment reads the result
+ * of `s`. */
 static gboolean
 is_chain (const CleaveBundle *bundle, const CleaveBundleSegment *segment, guint s)
 {
