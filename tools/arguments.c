@@ -192,8 +192,8 @@ typedef struct
   GPtrArray *files;
 } Scan;
 
-/* Adds an option. `value` is the rest of its argument. If `value` is NULL and the option takes a
- * value, the value is the next argument. */
+/* Adds an option. `value` is the text that follows the option in the same argument. If `value` is
+ * NULL and the option takes a value, the value is the next argument. */
 static gboolean
 add_option (Scan *scan, const GOptionEntry *entry, const char *value, GError **error)
 {

@@ -14,7 +14,8 @@
 #include <string.h>
 
 /* Sets the number of bytes of stack that the test fills with a pattern before a run. After the run,
- * the test counts the bytes that the run overwrote, up to 256 bytes more than this number. */
+ * the test counts the bytes that the run overwrote. It can count at most 256 bytes more than this
+ * number. */
 #define PAINT "-DMEASURE_STACK=65536u"
 #define OPTIONS "-std=c99", "-O2", "-ffp-contract=off"
 #define OPTIONS_TEXT "-std=c99 -O2 -ffp-contract=off"

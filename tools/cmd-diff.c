@@ -38,8 +38,9 @@ check_lists (const CleaveGraph *a, const CleaveGraph *b, GError **error)
 }
 
 /* Returns the inputs for the second model, `b`. For each input of `b`, takes the tensor that
- * `inputs` has for the input of `a` with the same name. Then appends the lists in `inputs`. Returns
- * NULL and the error unless both models have the same inputs. */
+ * `inputs` has for the input of `a` with the same name. Then appends the entries of `inputs` for
+ * sequences and optional values. Returns NULL and the error unless both models have the same
+ * inputs. */
 static GPtrArray *
 share_inputs (const CleaveGraph *a, const CleaveGraph *b, const GPtrArray *inputs, GError **error)
 {

@@ -180,7 +180,8 @@ write_files (const CleaveExecution *e,
          cleave_outputs_commit (outputs, error);
 }
 
-/* Returns the names of the inputs of the model: of the graph's inputs, and then of the lists. */
+/* Returns the names of the inputs of the model: first the inputs of the graph, then the inputs that
+ * are sequences or optional values. */
 static char **
 dup_input_names (const CleaveGraph *graph)
 {

@@ -27,8 +27,9 @@ void cleave_json_string (CleaveJson *json, const char *name, const char *value);
 void cleave_json_int (CleaveJson *json, const char *name, gint64 value);
 void cleave_json_double (CleaveJson *json, const char *name, double value);
 void cleave_json_bool (CleaveJson *json, const char *name, gboolean value);
-/* Writes "type" and "shape"; a range is written as [[begin, end], …]. */
+/* Writes the members "type" and "shape" of a tensor. */
 void cleave_json_type (CleaveJson *json, const CleaveTensorType *type);
+/* Writes a range as [[begin, end], …], with one pair for each dimension. */
 void cleave_json_range (CleaveJson *json, const char *name, const CleaveRange *range);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveJson, cleave_json_free)

@@ -157,9 +157,9 @@ is_corner (const gint64 *a, const gint64 *b, guint column)
   return a[column] + b[column] != a[column - 1] + b[column - 1];
 }
 
-/* Adds the upper outline of an area to the path in `panel->svg`: a line at `a` + `b` bytes of each
- * column, with only its corners. The line runs from left to right, or from right to left if
- * `back`. */
+/* Adds the upper outline of an area to the path in `panel->svg`: a line that lies at a[c] + b[c]
+ * bytes in column c. Writes only the corners of the line. The line runs from left to right, or from
+ * right to left if `back`. */
 static void
 add_edge (Panel *panel, const gint64 *a, const gint64 *b, gboolean back)
 {

@@ -28,7 +28,7 @@ static const struct
   { "<u8", CLEAVE_UINT64 },   { "|b1", CLEAVE_BOOL },
 };
 
-/* The header of a file. Elements that are strings have one dimension more: the characters. */
+/* The header of a file. For strings, `type` has one more dimension: the characters of a string. */
 typedef struct
 {
   CleaveTensorType type;

@@ -9,7 +9,8 @@
 
 /* Returns the tensor of a file in the .npy format, versions 1 to 3, little-endian. Returns NULL on
  * error. NumPy has no bfloat16, so a file stores the two bytes of a bfloat16 with the type "<V2",
- * as the package ml_dtypes writes them. Strings become bytes of UTF-8, with one dimension more. */
+ * as the package ml_dtypes writes them. Strings become bytes of UTF-8: the tensor has one more
+ * dimension, the bytes of a string. */
 CleaveTensor *cleave_npy_parse (GBytes *bytes, GError **error);
 GBytes *cleave_npy_serialize (CleaveTensor *tensor);
 /* Returns strings (texts.h) as a file in the .npy format, with the type of byte strings ("S"). */

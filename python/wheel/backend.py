@@ -19,7 +19,7 @@ OPTIONS = ['tests', 'docs', 'mpi', 'images', 'python', 'completions']
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     build = pathlib.Path(os.environ.get('CLEAVE_WHEEL_BUILD', pack.SOURCE / 'build-wheel'))
     environment = {**os.environ, 'PATH': os.environ['PATH'] + ':/usr/bin'}
-    # Removes these variables: in an environment that pip made for the build, g-ir-scanner does not find its libraries.
+    # Removes the variables with which pip isolates a build: with them, g-ir-scanner does not find its libraries.
     for name in ('PYTHONPATH', 'PYTHONHOME', 'PYTHONNOUSERSITE'):
         environment.pop(name, None)
     if not (build / 'build.ninja').exists():
