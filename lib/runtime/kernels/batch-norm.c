@@ -38,8 +38,8 @@ typedef struct
   /* loops over the dimensions outside a line or, if `in_columns`, outside the pixels */
   CleaveLoops loops;
   gint64 n_pixels;   /* number of pixels that run_pixels() or run_columns() normalizes at once */
-  gint64 n_repeated; /* number of pixels in a line with repeated factors; 0: factors are not
-                        repeated */
+  gint64 n_repeated; /* number of pixels that form one line, with a copy of the factors for each
+                        pixel; 0: factors are not repeated */
   gboolean
       in_columns; /* TRUE: the pixels have gaps between them, and run_columns() normalizes them */
   gint64 line_distance; /* distance in floats from the repeated factors to the repeated b, and from

@@ -36,8 +36,8 @@ typedef struct
   Run run;
   gboolean upcasts;
   CleaveHalfLoop half_loop; /* loop for operands of float16; NULL: the op has none */
-  CleaveLoops loops; /* inner loops for strided views; view 0 is the result, and the other views are
-                        the operands */
+  /* loops over the views; view 0 is the result, and the other views are the operands */
+  CleaveLoops loops;
 } Choose;
 
 /* clang-format off */

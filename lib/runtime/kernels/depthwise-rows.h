@@ -12,8 +12,8 @@ typedef struct
 {
   CleaveAxis depth, axis[2];
   gint64 begin_inner, end_inner; /* columns [begin_inner, end_inner) of y read no padding */
-  gint64 apart; /* distance of adjacent taps in pixels: dilation / stride; 1 if the quotient is not
-                   an integer */
+  gint64 apart; /* distance of adjacent taps, in pixels of y: dilation / stride; 1 if the quotient
+                   is not an integer */
   /* number of channels of y; number of channels of y for each channel of x */
   gint64 n_out, multiplier;
   gint64 n_in;              /* number of channels of x that a group reads */

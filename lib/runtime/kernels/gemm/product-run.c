@@ -146,8 +146,8 @@ run_lines (const Work *work, guint tap, guint n_taps)
       }
 }
 
-/* Computes all pixels of a region for one panel. If the region has no taps, its result is the
- * bias. */
+/* Computes all pixels of a region for one panel. If the region has no taps, its result is the bias,
+ * or 0 if there is no bias. */
 static void
 run_region (const Work *work)
 {

@@ -4,8 +4,8 @@
 /* Depthwise sums of bytes, as vectors of 16-bit integers. integer-depthwise.c converts rows of x
  * and the weights to 16-bit integers, and adds their products with these functions. Channels are
  * contiguous, and each channel has its own taps. A kernel adds two taps at a time: one instruction
- * multiplies x0, x1 by w0, w1 and adds x0 * w0 + x1 * w1 to a 32-bit sum. A vector is at most half
- * as wide as the level allows, since one operation interleaves two vectors. */
+ * multiplies x0, x1 by w0, w1 and adds x0 * w0 + x1 * w1 to a 32-bit sum. A vector has 16 channels
+ * with AVX2 or AVX-512, else 8, so its 32-bit sums fill two registers of the same size. */
 
 #include "int-vector.h"
 
