@@ -40,8 +40,8 @@ typedef struct
   gint64 n_pixels;   /* number of pixels that run_pixels() or run_columns() normalizes at once */
   gint64 n_repeated; /* number of pixels that form one line, with a copy of the factors for each
                         pixel; 0: factors are not repeated */
-  gboolean
-      in_columns; /* TRUE: the pixels have gaps between them, and run_columns() normalizes them */
+  /* TRUE: the pixels have gaps between them, and run_columns() normalizes them */
+  gboolean in_columns;
   gint64 line_distance; /* distance in floats from the repeated factors to the repeated b, and from
                            the repeated b to the repeated mean */
   gboolean nests;       /* TRUE: the lines of y follow each other in memory */

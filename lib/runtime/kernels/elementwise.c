@@ -32,9 +32,9 @@ typedef struct
   gboolean folds;
   /* loops over views; view 0 is the result, and the other views are the operands */
   CleaveLoops loops;
-  CleaveEpilogueOp
-      own; /* the op as an epilogue op, which `run` applies to operand `own.v` before the epilogue
-              ops of fused consumers; kind NONE: `run` applies no epilogue ops */
+  /* the op as an epilogue op, which `run` applies to operand `own.v` before the epilogue ops of
+   * fused consumers; kind NONE: `run` applies no epilogue ops */
+  CleaveEpilogueOp own;
 } Elementwise;
 
 /* Returns whether the operands and the result have one float type. The exponent of a Pow of 16-bit
