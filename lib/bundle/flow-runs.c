@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Lays out segments. A dry run of the loop of a segment finds the number of rows of each ring
- * (CleaveBundleRun). If possible, takes these numbers from an earlier dry run. It was for a longer
- * segment with the same last step, or for the same segment with another number of bands.
+ * (CleaveBundleRun). If possible, takes these numbers from an earlier dry run: for a longer segment
+ * with the same last step, or for the same segment with another number of bands.
  *
  * If the same steps share memory, the number of rows of a ring depends neither on the first step of
  * the segment nor on the columns of bands. The planner lays out shorter segments first. If a

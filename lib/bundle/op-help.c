@@ -69,8 +69,8 @@ cleave_bundle_check_multiplier (const CleaveNode *node, gint64 multiplier, GErro
                              G_MAXINT32, multiplier);
 }
 
-/* Appends a field with two numbers, for rows and columns. A missing dimension of the node gets the
- * number `missing`. */
+/* Appends a field with two numbers, for rows and columns: the first `n` of `values`, and `missing`
+ * for each dimension after them. Fails if a number does not fit into 16 bits. */
 static gboolean
 print_pair (const CleaveNode *node,
             const char *name,

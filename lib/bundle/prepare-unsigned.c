@@ -199,8 +199,8 @@ rewrite (Rewrite *r, CleaveNode *node, const Rule *rule, GError **error)
   return TRUE;
 }
 
-/* Removes the nodes that were rewritten. Other nodes that read their results read converted values
- * from now on. */
+/* Removes the nodes that were rewritten. If a node that was not rewritten reads such a node, adds a
+ * conversion of the int8 result to uint8 for it. */
 static gboolean
 remove_replaced (Rewrite *r, GError **error)
 {
