@@ -67,7 +67,7 @@ find_cuts (const CleaveGraph *graph,
 }
 
 /* Returns, indexed by node id, the index of the part that has the node. This is the part of the
- * first cut whose value depends on the node. */
+ * first cut whose value depends on the node; if there is none, the last part. */
 static guint *
 find_stages (const CleaveGraph *graph, const GArray *cuts)
 {

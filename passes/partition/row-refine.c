@@ -33,7 +33,7 @@
 #define N_PASSES 2
 
 /* How many nodes of each part may move, in eighths of the part's nodes. refine_cut() uses the
- * largest of these fractions with which both parts meet the limit. */
+ * largest of these fractions that gives a cheaper cut, both parts of which meet the limit. */
 static const guint eighths[] = { 7, 4, 2, 1 };
 
 /* Two adjacent parts, with nodes [begin, middle) and [middle, end). Only the nodes [first, last)

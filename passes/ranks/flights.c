@@ -9,9 +9,9 @@
 #include "rank-costs.h"
 #include "simulate.h"
 
-/* A sender waits for the end of a message only after PATIENCE times the simulated time of the
- * message. If the sender waited for a late message earlier, the wait would delay the sender as
- * well. */
+/* A message may take PATIENCE times its estimated time, so that a late message does not delay its
+ * sender as well. The receiver posts its buffer by this time before it reads the value. The sender
+ * waits for the end of the message by this time after it begins to send. */
 #define PATIENCE 2
 
 typedef struct
@@ -86,8 +86,8 @@ find_uses (Uses *uses)
     }
 }
 
-/* Returns the time in nanoseconds from the begin of a message until its sender waits for its
- * end. */
+/* Returns the time in nanoseconds that a message may take: from its begin until its sender waits
+ * for its end. */
 static double
 find_flight (const CleaveMessage *message)
 {
@@ -114,8 +114,9 @@ find_position (const CleavePlacement *p, double time)
   return low;
 }
 
-/* Returns the position before which the receiver posts a buffer: before the message can arrive,
- * but not long before a node of the receiver reads the value. */
+/* Returns the position before which the receiver posts a buffer. The position lies one
+ * find_flight() before a node of the receiver reads the value, but not before the node that
+ * computes the value. */
 static guint
 find_expected (const Uses *uses, const CleaveMessage *message, const CleaveResult *value)
 {

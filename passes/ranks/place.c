@@ -30,8 +30,8 @@ static const Candidate candidates[] = {
   { 256, 1024, FALSE }, { 1e6, 1e6, FALSE }, { 1e6, 1e7, FALSE },
 };
 
-/* A placement must take at most this fraction of the time on a single rank. Costs outside the
- * model, such as ranks of different speed, take a part of the gain. */
+/* Placements count as equally fast if one takes at least this fraction of the time of the other.
+ * Costs outside the model take such a small gain. */
 #define MAX_TIME 0.95
 
 typedef struct
@@ -349,9 +349,9 @@ cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **e
  * @error: return location for a [struct@GLib.Error]
  *
  * Finds a rank for each node so that the estimated time of a run is least: the time of the nodes,
- * and the time to send values. Rank 0 has the inputs and gets the outputs. A node stays on rank 0
- * if moving it saves no time. All nodes stay on rank 0 if the placement would save less than 5 % of
- * the time. Nodes are not split: see [func@Cleave.split_for_ranks].
+ * and the time to send values. Rank 0 has the inputs and gets the outputs. One candidate has all
+ * nodes on rank 0. Among candidates within 5 % of the least time, the function chooses the one with
+ * the fewest bytes of memory and messages. Nodes are not split: see [func@Cleave.split_for_ranks].
  *
  * A graph has the same placement on every machine. O(nodes × ranks).
  *

@@ -3,9 +3,9 @@
 /* Lists the acts of each rank.
  *
  * All ranks follow one common order of the nodes of the whole graph, and of the acts between them.
- * Before a node runs, the receivers of its results post their buffers (EXPECT), and the rank of the
- * node receives the values that the node reads (RECEIVE). After the node, the rank sends the node's
- * results (SEND) and finishes the messages whose time is over (FINISH).
+ * Before a node, ranks post buffers for messages that they read soon (EXPECT), and the rank of the
+ * node receives the values that the node reads (RECEIVE). After the node, its rank sends the node's
+ * results (SEND), and ranks wait for the ends of messages that they sent earlier (FINISH).
  *
  * Two acts wait for another rank: RECEIVE waits for SEND, and FINISH waits for EXPECT. In the
  * common order, SEND and EXPECT come before the acts that wait for them. Consider the first of all

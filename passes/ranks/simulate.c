@@ -293,8 +293,8 @@ cleave_placement_simulate (const CleavePlacement *placement, const CleaveNetwork
  * @n_in_flight: number of runs in flight at the same time
  *
  * Estimates the time between two results of a stream of runs. The estimate is the largest of three
- * times: the longest computing time of a rank, the longest sending time, and the time of a run
- * divided by @n_in_flight.
+ * times: the longest time that a rank computes (on all its threads), the longest sending time, and
+ * a run's time divided by @n_in_flight.
  *
  * Returns: seconds
  *

@@ -60,8 +60,8 @@ typedef struct
                                nodes that are ready, sorted by priority */
   double *free_at;          /* indexed by rank and thread: time from which the thread is free */
   double *link_free_at;     /* indexed by rank: time from which the rank's link is free */
-  double *received; /* indexed by rank: time to copy the messages that arrived since the last node
-                       of the rank */
+  double *received; /* indexed by rank: time that the rank's next node spends on the messages that
+                       were sent to the rank since its last node */
 } CleaveSimulation;
 
 void cleave_simulation_init (CleaveSimulation *s);

@@ -30,9 +30,10 @@ cleave_ranks_sort_nodes (GPtrArray *nodes, double *key)
 #define MAX_TIME_FOR_MEMORY 1.05
 
 /* Simulates a run twice, with different priorities of the nodes. In the first simulation, the node
- * with the longest path to the end comes first. The second simulation keeps the order of the whole
- * graph, which needs little memory. Sets `times` to the second simulation if its run takes at most
- * MAX_TIME_FOR_MEMORY times as long as the first, else to the first. */
+ * with the longest path to the end comes first. In the second simulation, the node that is first in
+ * the order of the whole graph comes first; this order needs little memory. Sets `times` to the
+ * second simulation if its run takes at most MAX_TIME_FOR_MEMORY times as long as the first, else
+ * to the first. */
 static void
 find_times (CleaveRankTimes *times, const CleavePlacement *p)
 {

@@ -192,10 +192,10 @@ choose_memory (const Trials *trials, Trial *best, GError **error)
  * - Values that are too large for the caches become strips only if each thread has a band of
  * strips. Threads of different ranks cannot work on the same band.
  * - There are more strips if more strips save memory on the rank with the most memory and take
- *   hardly more time. In this case, nodes with large weights are cut along the channels or columns
- *   that the weights compute.
- * - The split is for the number of ranks with the least time: all ranks, a half, a quarter and so
- * on. With more ranks, a rank may wait for values longer than the rank computes.
+ *   hardly more time. On the same condition, nodes with large weights are cut along the channels or
+ *   columns that the weights compute.
+ * - The split is for the number of ranks with the least time: 1, 2, 4 and so on, or all ranks. With
+ *   more ranks, a rank may wait for values longer than the rank computes.
  *
  * The results stay the same, bit for bit. Run [func@Cleave.clean_up] afterwards, and then
  * [ctor@Cleave.Placement.new], which finds the ranks of the nodes.

@@ -188,7 +188,8 @@ add_spent (Applier *applier)
     g_ptr_array_add (applier->left, g_ptr_array_index (spent, i));
 }
 
-/* Moves a join below the node that reads the join, if the join would copy an operand. */
+/* For each piece that reads a join: moves the join below the piece, if the join would copy an
+ * operand. */
 static void
 spread_all (Applier *applier)
 {

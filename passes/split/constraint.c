@@ -155,8 +155,8 @@ add_node (Extract *extract, const CleaveNode *node, GHashTable *inputs)
 
 /* Returns the largest peak in bytes of a parallel subgraph that runs alone, and sets `*most` to the
  * graph of that subgraph. The inputs of this graph are the parts of values that the subgraph reads.
- * The outputs are the values that other nodes read. Returns the peak of the whole graph if it has
- * no parallel subgraphs. */
+ * The outputs are the values that nodes outside of the subgraph or outputs of the graph read.
+ * Returns the peak of the whole graph if it has no parallel subgraphs. */
 static gint64
 subgraph_peak (const CleaveGraph *graph, CleaveGraph **most)
 {
@@ -202,8 +202,8 @@ subgraph_peak (const CleaveGraph *graph, CleaveGraph **most)
   return peak;
 }
 
-/* Appends to `why` the peak of a graph in bytes, the limit, and the largest value of the whole
- * graph (views, joins and constants are not counted). `what` names the graph in the message. */
+/* Appends to `why` the peak of `graph` in bytes, the limit, and the largest value of `graph`
+ * (views, joins and constants are not counted). `what` names the graph in the message. */
 static void
 explain_peak (const CleaveGraph *graph, const char *what, gint64 peak, gint64 limit, GString *why)
 {

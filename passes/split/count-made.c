@@ -9,8 +9,9 @@
 #include "../../lib/ir/error.h"
 #include "../../lib/ir/saturate.h"
 
-/* If a region would make too many nodes, counting stops at FAR times the limit, or at MAX_COUNTED
- * nodes if that is less. An exact number in the error message would need some 100 MB. */
+/* If a region would make too many nodes, counting stops at FAR times the limit. A limit above
+ * MAX_COUNTED nodes counts as MAX_COUNTED here, but counting never stops below the limit itself. An
+ * exact number in the error message would need some 100 MB. */
 #define FAR 4
 #define MAX_COUNTED (1 << 18)
 

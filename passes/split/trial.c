@@ -9,8 +9,8 @@
 #include "apply.h"
 #include "bound.h"
 
-/* Work units of a trial for each node of the graph. A trial takes longer than planning one chunk
- * for each node, since it measures the peak. */
+/* Work units of a trial for each node of the split graph. A trial takes longer than planning one
+ * chunk for each node, since it measures the peak. */
 #define PER_NODE_TRIED 8
 /* stands for a peak that is not measured; the sum of two does not overflow */
 #define NOT_KNOWN (G_MAXINT64 / 4)
