@@ -310,8 +310,8 @@ check_case (CleaveBundleCase *c, const void *const *params, const RowKernel *ker
     }
 }
 
-/* Returns whether most generators of random-ops.h make nodes of this op that a bundle cannot
- * compute. For these ops, only the generators for bundles are used. A Pow of other generators has
+/* Returns whether a bundle cannot compute the nodes of this op that most generators of random-ops.h
+ * make; only the generators for bundles make nodes with a kernel. A Pow of the other generators has
  * an exponent without a kernel. Nodes of the four other ops are views, or no node of the graph
  * shows which dimension has the channels. */
 static gboolean

@@ -302,7 +302,8 @@ print_op (const CleaveRandomOp *random, GTree *versions)
 }
 
 /* Prints the name and the opsets of an ONNX op that has no record. If `known` is TRUE, prints only
- * ops that the import rewrites to other ops. Otherwise, prints only ops that the import refuses. */
+ * ops that the import handles in another way, such as by a rewrite. Otherwise, prints only ops that
+ * the import refuses. */
 static gboolean
 print_rest (gpointer name, gpointer versions, gpointer known)
 {

@@ -207,8 +207,8 @@ START_TEST (reachability_works_in_both_directions)
 }
 END_TEST
 
-/* Sorts a graph of a million nodes twice: first with its nodes listed in topological order, and
- * then with the first node listed last. */
+/* Sorts a graph of a million nodes twice. At first, the nodes are listed in topological order. Then
+ * an edit makes the first node read the last node. */
 START_TEST (a_million_nodes_take_a_second)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");
