@@ -30,8 +30,7 @@ struct _CleaveOnnxChoice
 typedef struct _CleaveOnnxChoice Choice;
 
 /* The number that CleaveOnnxExport.branch has for a node in no branch of an If. The then branch of
- * the choice with index c (from 0) has the number 1 + 2 * c, and its else branch has the number 2 +
- * 2 * c. */
+ * If c (counted from 0) has the number 1 + 2 * c, and the else branch has the number 2 + 2 * c. */
 #define MAIN 0
 
 static void

@@ -66,9 +66,9 @@ cleave_onnx_begin_export_dynamic (CleaveOnnxExport *export, GError **error)
   return TRUE;
 }
 
-/* Renames a node of the dynamic part if the static part, or an earlier call, has a node of the same
- * name. For example, both parts may contain nodes that came from one SplitToSequence. ONNX Runtime
- * refuses files with two nodes of one name. */
+/* Renames a node of the dynamic part if a node of the static part, or a node in `seen`, has the
+ * same name. For example, both parts may contain nodes that came from one SplitToSequence. ONNX
+ * Runtime refuses files with two nodes of one name. */
 static void
 name_node (const CleaveOnnxExport *export, Onnx__NodeProto *node, GHashTable *seen)
 {

@@ -117,7 +117,7 @@ loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
   const char *name = body->output[result + 1]->name;
   gint64 n_bytes = bytes_of (run, name);
 
-  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* unknown: take the operand's bytes */
+  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* if 0, use the operand's bytes */
     if (strcmp (body->node[i]->output[0], name) == 0)
       n_bytes = bytes_of (run, body->node[i]->input[0]);
   return result + 2 < loop->n_input ? n_bytes : n_bytes * count_iterations (run, loop);

@@ -266,9 +266,9 @@ hide_known_shapes (CleaveOnnxExport *export)
 
 /* The function below hides extents in the list of a Reshape. */
 
-/* Replaces the largest extent in a Reshape's list by -1. Does not replace the number of channels,
- * which a runtime also knows from the shapes of the weights: dimension 1 of at least four, or the
- * last of three. Of at least four extents, also keeps the batch. */
+/* Replaces the largest extent in a Reshape's list by -1. In a list of four or more extents, keeps
+ * the first two (batch and channels). In a list of three, keeps the last (channels). A runtime also
+ * knows numbers of channels from the shapes of the weights. */
 static void
 hide_list (CleaveOnnxExport *export, Onnx__NodeProto *node)
 {

@@ -318,8 +318,9 @@ cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error)
   if (at != NULL && *at < 0)
     g_array_index (axis->ints, gint64, 0) += rank;
   slices_init (&slices, x, at);
-  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* more slices than constant_of() allows
-                                                     * elements: each slice is empty */
+  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* constant_of() limits the elements, so there
+                                                     * are more slices only if each slice is
+                                                     * empty */
     return cleave_onnx_node_fail (node, error, "operand 0 has too many elements");
   groups_init (&groups, &slices, sorted);
   n_groups = CLEAVE_SHAPE (groups.first->len);
