@@ -9,8 +9,10 @@
 #include "../lib/ir/topology.h"
 
 /*    w
- * /   \ Slice  Slice   =>   w.0    w.1       where w is a Constant, and w.0 and w.1 share the bytes
- * of w. |      |            |      | a      b            a      b
+ *  /   \
+ * Slice  Slice   =>   w.0    w.1       where w is a Constant, and w.0 and w.1 share w's bytes.
+ *  |      |            |      |
+ *  a      b            a      b
  *
  * Before: a valid graph. After: no node reads only constants, with three exceptions:
  * - nodes whose value would take more memory than their operands

@@ -26,8 +26,8 @@
  * to a tie may differ by one, so no pipeline of the library has this pass.
  *
  * Before: a valid graph. After: such a product of bytes with constant scales is left only if
- * another node reads an inner value. The pass drops a Relu or Clip if the range of the byte has the
- * same bounds. */
+ * another node reads an inner value. The pass drops a Relu or Clip whose bounds contain the range
+ * of the byte. */
 
 enum { X, SCALE, ZERO }; /* operand indices of QuantizeLinear and DequantizeLinear */
 enum { W = 1, BIAS };    /* operand indices of Conv and MatMul */

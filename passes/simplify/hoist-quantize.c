@@ -23,8 +23,9 @@
  *
  * Moves a QuantizeLinear above nodes that only move elements, which then move bytes, until it
  * cancels with a DequantizeLinear of the same scale and zero point.  The two nodes cancel exactly:
- * for a byte k, k * scale / scale differs from k by less than one half.  Above a Slice or a MaxPool
- * the QuantizeLinear would process more elements, so it moves there only if it cancels.  A MaxPool
+ * for a byte k, k * scale / scale differs from k by less than one half.  Above a Slice or a
+ * MaxPool, the QuantizeLinear would process more elements, and above a Concat it would become
+ * several nodes. So it moves above these nodes only if it cancels with an operand.  A MaxPool
  * selects the same element, since quantization is monotonic.
  *
  * Before: a valid graph. After: a pair that would cancel is left only if another kind of node

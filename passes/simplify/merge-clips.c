@@ -21,8 +21,8 @@
  * Relu before or after it superfluous. A Relu after an op whose result is never negative is
  * superfluous as well.
  *
- * Before: a valid graph. After: no Relu or Clip reads another Relu or Clip, unless their bounds
- * cross or are -0. */
+ * Before: a valid graph. After: no Relu or Clip reads another Relu or Clip, unless their ranges do
+ * not overlap, or a Clip has crossed bounds, the lower bound -0 or the upper bound 0. */
 
 typedef struct
 {

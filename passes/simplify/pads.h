@@ -10,8 +10,8 @@
  * spatial dimensions only, and remove nothing. Returns NULL if there is no such Pad. */
 const CleaveNode *cleave_window_find_pad (const CleaveNode *node, CleaveLayout layout);
 /* Lets the node read the operand of the Pad, and adds the Pad's amounts to `pads`. `pads` is a
- * field of `attrs`, a copy of the node's attributes. Returns FALSE and changes nothing if a pad
- * would be as long as its window. */
+ * field of `attrs`, a copy of the node's attributes. Returns FALSE and does not change the graph if
+ * a pad would be at least as long as its window. */
 gboolean cleave_window_take_pad (CleaveNode *node,
                                  const CleaveNode *pad,
                                  CleaveLayout layout,
