@@ -155,8 +155,8 @@ async function check(model) {
     if (i % Number(parts) === part) await checkForm(model, forms[i], original, wanted);
 }
 
-// Reads an operator test of ONNX, with its inputs in order. Its `fixes` make some inputs constants: the integers, or all inputs
-// but the first.
+// Reads an operator test of ONNX, with the inputs in order. `fixes`: lists of inputs that become constants, such as the integers,
+// or all inputs except the first.
 async function readOperatorTest(group, name) {
   const folder = join(data, group, name), set = join(folder, 'test_data_set_0');
   const path = join(folder, 'model.onnx');

@@ -38,7 +38,7 @@ function* varints(value) {
   }
 }
 
-// Returns { type, dims, data }; undefined if it is not a tensor of numbers.
+// Returns { type, dims, data }; undefined if the message is not a tensor of numbers.
 export function readTensor(bytes) {
   const dims = [], parts = [], numbers = [];
   let type;

@@ -4,8 +4,8 @@
 // of the whole model in ONNX Runtime.
 //
 // Floats may differ by `tolerance` of the largest value, since ONNX Runtime chooses kernels by the neighbors of a node.
-// A random model may also have the results of Cleave. Some kernels of ONNX Runtime are wrong, and they do not run if
-// ONNX Runtime folds the nodes of the whole model.
+// For a random model, the outputs may agree with the outputs of Cleave instead. Some kernels of ONNX Runtime are wrong.
+// In the whole model, ONNX Runtime may fold the nodes of these kernels, so that only the parts have the wrong results.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
