@@ -114,9 +114,8 @@ find_position (const CleavePlacement *p, double time)
   return low;
 }
 
-/* Returns the position before which the receiver posts a buffer. The position lies one
- * find_flight() before a node of the receiver reads the value, but not before the node that
- * computes the value. */
+/* Returns the position before which the receiver posts a buffer: find_flight() nanoseconds before
+ * it first reads the value, but not before the node that computes the value. */
 static guint
 find_expected (const Uses *uses, const CleaveMessage *message, const CleaveResult *value)
 {

@@ -144,7 +144,8 @@ alone_clear (RankGraph *alone)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (RankGraph, alone_clear)
 
-/* Adds nodes that are only sent to other ranks, as soon as their operands are in the list. */
+/* After `node` was added: adds the readers of `node` that are only sent to other ranks, if the list
+ * has all their operands. Then adds the readers of these nodes in the same way, and so on. */
 static void
 add_sent (const RankGraph *alone, List *list, const CleaveNode *node)
 {

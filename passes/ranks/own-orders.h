@@ -10,7 +10,7 @@
  * orders in `orders` on each rank alone, as if the rank never waited for others. Each of these
  * orders contains all nodes. Where a single value connects the nodes before it with the nodes after
  * it, a rank may change from one order to another. Then merges the orders of the ranks. If all
- * ranks wait for each other in the merged order, moves the nodes that the first waiting rank needs
- * forward. */
+ * ranks wait for each other in the merged order, moves forward the nodes that the first waiting
+ * rank needs. */
 GPtrArray *
 cleave_ranks_find_own_orders (const CleavePlacement *p, const GPtrArray *const *orders, guint n);

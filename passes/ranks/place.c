@@ -31,7 +31,7 @@ static const Candidate candidates[] = {
 };
 
 /* Placements count as equally fast if one takes at least this fraction of the time of the other.
- * Costs outside the model take such a small gain. */
+ * Costs outside the model would use up such a small gain. */
 #define MAX_TIME 0.95
 
 typedef struct

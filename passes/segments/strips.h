@@ -31,7 +31,7 @@ typedef struct
   guint n_strips, n_bands;
   guint n_columns;   /* number of tiles of a strip, which run one after the other; 0: no tiles */
   gboolean in_bands; /* each column of tiles is a band, whose tiles run one after the other */
-  gboolean is_even;  /* all strips but the last have one size, if all ends allow it */
+  gboolean is_even;  /* all strips but the last have one size, if all end nodes allow it */
   CleaveHalo halo;   /* halo policy of the strips */
   gint64 peak;       /* estimated peak in bytes after the cut */
 } CleaveSegment;

@@ -162,9 +162,9 @@ find_product (const CleaveNode *quantize)
              : NULL;
 }
 
-/* Sets `to` to the bias of each channel as a multiple of the unit of the products (scale of x
- * times scale of w), rounded to integers. `own` has the scales of a quantized bias, and is empty
- * for a float bias. Returns FALSE if an integer does not fit into 32 bits. */
+/* Sets `to` to the bias of each channel c in integers: round (bias[c] * own[c] / (x[0] * w[c])),
+ * with the scales `x` and `w` of both operands. `own` has the scales of a quantized bias, and is
+ * empty for a float bias. Returns FALSE if an integer does not fit into 32 bits. */
 static gboolean
 round_bias (const Numbers *bias, const Numbers *own, const Numbers *x, const Numbers *w, gint32 *to)
 {

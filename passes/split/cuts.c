@@ -62,9 +62,9 @@ list_values (CleaveCuts *cuts)
     }
 }
 
-/* Returns the factor that a span of dimension `d` of the result contributes to the number of
- * elements that are read from a value. If the value has several dimensions that depend on `d`, the
- * factor is the product of the extents read along them. */
+/* Returns the factor of a value for a span of dimension `d` of the result: the extent that the span
+ * reads of the value. For example, 4 rows of a 3x3 convolution read 6 rows. If several dimensions
+ * of the value depend on `d`, multiplies their extents. */
 static gint64
 take (const CleaveCutValue *value, guint d, CleaveSpan span)
 {

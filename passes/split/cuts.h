@@ -44,7 +44,7 @@ typedef struct
   /* indexed by value: largest factor of the value in any chunk; NULL: not computed yet */
   gint64 *high;
   GArray *kinds;       /* CleaveKind: the kinds of the chunks; NULL: not computed yet */
-  gboolean is_refused; /* a chunk is not legal */
+  gboolean is_refused; /* a chunk of the cut is not legal */
   /* another cut has at most as many chunks, and no larger factor for any value */
   gboolean is_dominated;
 } CleaveCut;

@@ -114,7 +114,7 @@ typedef struct
   GPtrArray *members;    /* CleaveRegionNode: the nodes that are split or passed, consumers first */
   GPtrArray *missed;     /* CleaveMissed: nodes that stay whole, consumers first */
   GString *why;          /* working memory: the reason why the current node is not split */
-  GArray *strips;        /* CleaveStrip, indexed by chunk */
+  GArray *strips;        /* CleaveStrip, indexed by chunk of the roots */
   guint n_bands;
   gboolean *wide; /* indexed by node id: rows of the node's result are recomputed for the next row
                      of tiles, not carried; NULL: all rows are carried */

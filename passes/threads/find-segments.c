@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds ranges of the order of nodes in which more bytes than a limit are live, and makes
- * segments of these ranges if strips reduce their memory. A range begins after and ends with a
- * bottleneck, which is a node that all data passes through, with a small result. */
+/* Finds ranges of consecutive nodes during which more bytes than a limit are live. Makes a segment
+ * of each range if strips reduce its memory. A range begins after a bottleneck and ends with
+ * another one: a node with a small result, through which all data passes. */
 
 #include "find-segments.h"
 
