@@ -160,8 +160,8 @@ copy_ring (GRand *rand,
   capacity = CLAMP (capacity + g_rand_int_range (rand, 0, 3), 1, MAX (value->image.rows, 1));
   first = MAX (columns.begin - g_rand_int_range (rand, 0, 2), 0);
   width = MAX (columns.end - first, 1);
-  ring = g_malloc (
-      (gsize) (capacity * width * pixel + 1)); /* at least 1 byte: g_malloc (0) returns NULL */
+  /* at least 1 byte: g_malloc (0) returns NULL */
+  ring = g_malloc ((gsize) (capacity * width * pixel + 1));
   fill_garbage (rand, ring, capacity * width * pixel);
   for (gint64 r = MAX (end - capacity, 0); r < end; r++)
     memcpy (ring + r % capacity * width * pixel,

@@ -94,9 +94,9 @@ START_TEST (an_overview_has_a_box_for_each_frame)
   CleaveDotOptions options = { .overview = TRUE };
   g_autofree char *dot = print (graph, &options);
 
-  ck_assert_uint_eq (count (dot, " -> "),
-                     6); /* edges: from x to both strips (2), from strip 1 to strip 2, from both
-                            strips to y (2), from y to the output */
+  /* edges: from x to both strips (2), from strip 1 to strip 2, from both strips to y (2), from y to
+   * the output */
+  ck_assert_uint_eq (count (dot, " -> "), 6);
   ck_assert_uint_eq (count (dot, "strip 1 of 2</b>"), 1);
   ck_assert_uint_eq (count (dot, "3 nodes, "), 1);
   ck_assert_uint_eq (count (dot, "5 nodes, "), 1);

@@ -157,8 +157,8 @@ make_binary (Maker *maker, CleaveResult *x)
   CleaveShape one = CLEAVE_SHAPE (1, 1, 1, 1);
   CleaveResult *y = pick_like (maker, x);
 
-  if (pick (maker, 0, 4) ==
-      0) /* in one case of five, the second operand is a constant that broadcasts to x */
+  /* in one case of five, the second operand is a constant that broadcasts to x */
+  if (pick (maker, 0, 4) == 0)
     {
       guint d = (guint) pick (maker, 0, 3);
 

@@ -12,8 +12,8 @@
 typedef struct
 {
   guint32 seed; /* seed of the random inputs of the graph */
-  CleavePassFunc
-      also; /* a pass that also runs if the text of the pipeline contains `also_name`; NULL: none */
+  /* a pass that also runs if the text of the pipeline contains `also_name`; NULL: none */
+  CleavePassFunc also;
   const char *also_name; /* name of the pass `also`; NULL: none */
   guint n_changed;       /* number of graphs that pipelines have changed so far */
 } ReducedTest;

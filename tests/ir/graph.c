@@ -155,8 +155,8 @@ START_TEST (wrong_nodes_are_errors_and_change_nothing)
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "Add 'a': the operand B is missing");
   ck_assert_ptr_null (cleave_graph_add_input (graph, "x", &type, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "there are two inputs 'x'");
-  cleave_result_set_name (
-      x, "other name"); /* from here on, no other input may be called "other name" */
+  /* from here on, no other input may be called "other name" */
+  cleave_result_set_name (x, "other name");
   ck_assert_ptr_null (cleave_graph_add_input (graph, "other name", &type, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "there are two inputs 'other name'");
   cleave_result_set_name (x, NULL);

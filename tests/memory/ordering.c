@@ -112,8 +112,8 @@ START_TEST (an_order_has_every_node_once_after_its_operands)
   g_autoptr (CleaveGraph) graph = split_chain (5, 3);
   g_autoptr (GPtrArray) order = NULL;
 
-  run_unary (graph, "Relu",
-             cleave_graph_get_input (graph, 0)); /* no node reads the result of this Relu */
+  /* no node reads the result of this Relu */
+  run_unary (graph, "Relu", cleave_graph_get_input (graph, 0));
   order = order_best (graph, NULL);
   assert_order (graph, order);
 }

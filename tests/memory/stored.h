@@ -19,8 +19,8 @@ make_storage (const CleaveGraph *graph)
 
   cleave_assert_no_error (error);
   storage = cleave_storage_new (graph, order);
-  storage->nodes =
-      NULL; /* `order` is freed at the end of this function, and `nodes` points to it */
+  /* `order` is freed at the end of this function, and `nodes` points to it */
+  storage->nodes = NULL;
   return storage;
 }
 

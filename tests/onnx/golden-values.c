@@ -74,8 +74,8 @@ find_messages (GBytes *bytes, guint field)
     {
       const guint64 key = read_varint (&at, begin + n), size = read_varint (&at, begin + n);
 
-      if ((key & 7) !=
-          2) /* a field of a number: `size` is the number itself, and no bytes follow */
+      /* a field of a number: `size` is the number itself, and no bytes follow */
+      if ((key & 7) != 2)
         continue;
       if (key >> 3 == field)
         g_ptr_array_add (found, g_bytes_new_from_bytes (bytes, (gsize) (at - begin), size));

@@ -378,9 +378,9 @@ main (int argc, char **argv)
       printf ("SKIP: libonnx-testdata is not installed\n");
       return 77;
     }
-  g_setenv ("CLEAVE_DEBUG", "expensive",
-            TRUE); /* treat all nodes of the dynamic part as expensive, so that run_dynamic() tests
-                      chains of nodes that run together */
+  /* treat all nodes of the dynamic part as expensive, so that run_dynamic() tests chains of nodes
+   * that run together */
+  g_setenv ("CLEAVE_DEBUG", "expensive", TRUE);
   score.passed_ops = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (groups); i++)
     good = try_group (&score, i) && good;

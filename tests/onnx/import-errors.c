@@ -12,8 +12,8 @@ typedef struct
 {
   gint64 opset;
   const char *op, *operands, *results;
-  const char *
-      attr; /* name of an attribute, NULL: none; its value is `text`, or `ints` if `text` is NULL */
+  /* name of an attribute, NULL: none; its value is `text`, or `ints` if `text` is NULL */
+  const char *attr;
   const char *text;
   CleaveInts ints;
   const char *message; /* the message of the error, without "Op 'n': " */

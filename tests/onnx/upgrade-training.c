@@ -13,8 +13,8 @@ loss_model (const char *op, const char *operands, const char *results)
   Model *model = model_new (13);
 
   model_add_input (model, "x", "3x5x2");
-  model_add_input (model, "t", "3x2")->type->tensor_type->elem_type =
-      7; /* 7 is the number of int64 in TensorProto.DataType */
+  /* 7 is the number of int64 in TensorProto.DataType */
+  model_add_input (model, "t", "3x2")->type->tensor_type->elem_type = 7;
   model_add_input (model, "w", "5");
   model_add_node (model, op, "n", operands, results);
   model_add_output (model, "y");

@@ -169,9 +169,8 @@ START_TEST (a_submodel_ends_at_the_outputs_that_need_its_beginning)
 
   ck_assert_uint_eq (cleave_graph_get_n_outputs (part), 1);
   ck_assert_str_eq (cleave_graph_get_output_name (part, 0), "y");
-  ck_assert_uint_eq (
-      cleave_graph_get_n_inputs (part),
-      2); /* b and x; `a` is no input, since nodes of the submodel compute it from x */
+  /* the inputs b and x; `a` is no input, since nodes of the submodel compute it from x */
+  ck_assert_uint_eq (cleave_graph_get_n_inputs (part), 2);
 }
 END_TEST
 

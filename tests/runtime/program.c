@@ -233,8 +233,8 @@ START_TEST (a_trace_has_every_step_of_a_run)
       for (guint i = 0; i < 2; i++)
         cleave_program_run (program);
       trace = cleave_program_dup_trace (program);
-      ck_assert_uint_eq (count_events (trace),
-                         4); /* one event for each step: LOAD, Conv, Relu and STORE */
+      /* one event for each step: LOAD, Conv, Relu and STORE */
+      ck_assert_uint_eq (count_events (trace), 4);
       ck_assert_ptr_nonnull (strstr (trace, "\"cat\":\"Conv\""));
       ck_assert_ptr_nonnull (strstr (trace, "\"name\":\"y0\",\"cat\":\"store\""));
       ck_assert_ptr_nonnull (strstr (trace, "\"ts\":0.000"));

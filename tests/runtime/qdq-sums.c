@@ -164,8 +164,8 @@ START_TEST (sums_of_channels_may_rise)
   for (guint32 seed = 0; seed < 60; seed += STEP)
     {
       Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), FALSE, 0 };
-      gint64 side =
-          4 << seed % 3; /* a power of two, so a sum has as many weights of 127 as of -127 */
+      /* a power of two, so a sum has as many weights of 127 as of -127 */
+      gint64 side = 4 << seed % 3;
 
       make_sums (&net, wave,
                  &(Sums){ .length = side,
