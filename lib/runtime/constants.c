@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Counts the readers of each constant and each folded node, computes folded nodes on request, and
- * releases a value after its last reader. A reader is a step of the program or another folded node.
- * A fixed node is a constant or a folded node. */
+/* Counts the readers of each constant and each folded node: a node whose operands are all constant.
+ * Computes a folded node when a step first asks for its result, and releases a value after its last
+ * reader. A reader is a step of the program or another folded node. The code calls constants and
+ * folded nodes *fixed* nodes. */
 
 #include "constants.h"
 
 #include "../ir/evaluate.h"
 #include "../ir/fixed.h"
 
-/* Counts the uses that keep a value alive while a program is made. The value is a constant tensor
- * together with all its slices, or the results of a folded node: a node whose operands are all
- * constant. */
+/* The uses that keep a value alive while a program is made. The value is a constant tensor together
+ * with all its slices, or the results of one folded node. */
 typedef struct
 {
   guint n_left;     /* number of steps and folded nodes that have not read the value yet */
@@ -32,8 +32,8 @@ struct _CleaveConstants
   const CleaveGraph *graph;
   CleaveWeights *weights;
   GHashTable *uses; /* maps a base tensor or a folded node to its Use */
-  /* CleaveNode: reads that have finished and that end_uses() has not counted yet. The list contains
-   * a node once for each step or folded node that has finished reading the node's value */
+  /* CleaveNode: nodes whose value was read, one entry for each finished read; end_uses() subtracts
+   * these reads from `n_left`. If two steps have read a node, the list contains the node twice */
   GPtrArray *ended;
   GError *error; /* error of the first allocation that failed; NULL: none */
 };
@@ -80,8 +80,8 @@ add_use (CleaveConstants *constants, CleaveNode *node)
   return is_first && use->node != NULL;
 }
 
-/* Counts a step as one more reader of a value. If the step is the first reader of a folded node,
- * also counts that node as a reader of its operands, and so on up to the constants. */
+/* Counts a step as a reader of a value. If the step is the first reader of a folded node, also
+ * counts the folded node as a reader of its own operands, and so on up to the constants. */
 static void
 add_uses (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
@@ -168,8 +168,8 @@ is_there (CleaveNode *node, gpointer data)
 
 /* The following functions release values that no further step reads. */
 
-/* Releases a value after its last use. The packed weights drop their references to its base
- * tensors. If the program owns the graph, the graph's nodes drop the constant. */
+/* Releases a value after its last use: the packed weights drop their references to the base tensors
+ * of the value. If the program owns the graph, the nodes that hold a constant drop the constant. */
 static void
 release_value (CleaveConstants *constants, const CleaveNode *node, Use *use)
 {

@@ -13,8 +13,8 @@
 typedef struct _CleaveConstants CleaveConstants;
 
 /* Returns the store of the constants of `graph`, and counts how many steps of `storage` use each
- * one. `given` TRUE: the program owns `graph`, so its constants are released after their last use,
- * too. */
+ * constant. `given` TRUE: the program owns `graph`, so the nodes of `graph` also drop a constant
+ * after its last use. */
 CleaveConstants *cleave_constants_new (const CleaveStorage *storage,
                                        const CleaveGraph *graph,
                                        CleaveWeights *weights,

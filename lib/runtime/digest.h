@@ -7,7 +7,8 @@
  * if it packs several constants into one copy. Example: the factors that batch-norm.c packs depend
  * on the scales and the variances. */
 
-/* Returns the SHA-256 of the constant's elements, in hexadecimal. The key of a packed copy contains
- * the digest of each constant that is packed together with the base. A digest is used instead of an
- * address: saved programs store the keys, and another constant may have that address later. */
+/* Returns the SHA-256 of the constant's elements, in hexadecimal. If a kernel packs further
+ * constants together with the base, the key of the packed copy contains their digests. The key does
+ * not contain their addresses: saved programs store the keys, and a later process may have another
+ * constant at the same address. */
 char *cleave_constant_dup_digest (CleaveTensor *constant);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds the footprint of each step as ranges of cache lines, and drops all footprints of a program
- * if their sum is at most FEW_BYTES. A task that shares its call and kernel state with another task
- * adds only its own pointers. */
+ * if their sum is at most FEW_BYTES. Two tasks may share one call and one kernel state; the second
+ * task then adds only its own pointers. */
 
 #include "footprints.h"
 
@@ -55,8 +55,8 @@ cleave_memory_lines_unite (GArray *lines, guint first)
 }
 
 /* Adds to `lines` the cache lines of the data pointers of a kernel's operands and results. The
- * caller uses this function for a task that shares its call and its kernel state with another task:
- * only the pointers of the two tasks differ. Most kernels read strides from the state, so the
+ * caller uses this function for a task that shares the call and the kernel state of another task,
+ * since such tasks differ only in these pointers. Most kernels read strides from the state, so the
  * strides in the views are not added. */
 static void
 add_addresses (GArray *lines, const CleaveKernelInstance *instance)

@@ -14,8 +14,8 @@ typedef struct
   const gint64 *offsets;    /* indexed by buffer: byte offset in the arena */
   CleaveBinding **bindings; /* indexed by buffer: the binding whose bound tensor may replace the
                                buffer; NULL: none */
-  /* indexed by buffer: another value was moved into the buffer (cleave_storage_lap()). A bound
-   * tensor may have no room for that value, so it does not replace the buffer. */
+  /* indexed by buffer: TRUE if a lap moved another value into the buffer (cleave_storage_lap()). A
+   * bound tensor may have no room for the moved value, so it does not replace the buffer. */
   gboolean *is_shared;
 } Finding;
 
@@ -69,8 +69,8 @@ claim_inputs (const Finding *f)
     }
 }
 
-/* Lets the bound tensor of an output replace the output's buffer, if the output fills the buffer
- * and neither an input, an earlier output nor a lap uses that buffer. */
+/* Lets the bound tensor of an output replace the output's buffer under two conditions. The output
+ * must fill the buffer, and neither an input, an earlier output nor a lap may use the buffer. */
 static void
 claim_outputs (const Finding *f)
 {

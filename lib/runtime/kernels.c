@@ -16,9 +16,9 @@
 #include <sys/auxv.h>
 #endif
 
-/* A level of the processor for which kernels were compiled, such as v3 (AVX2) of x86-64. If an
- * entry of `families` is NULL, the level lacks this family. Reference kernels then compute the
- * nodes that the family would serve. */
+/* A level of the processor for which kernels were compiled, such as v3 (AVX2) of x86-64. `families`
+ * is indexed by CleaveKernel. NULL: the level has no such family, so reference kernels compute its
+ * nodes. */
 typedef struct
 {
   const char *name;

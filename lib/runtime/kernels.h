@@ -27,15 +27,16 @@ typedef enum {
   CLEAVE_EPILOGUE_SUB,
   CLEAVE_EPILOGUE_MUL,
   CLEAVE_EPILOGUE_DIV,
-  CLEAVE_EPILOGUE_FUNCTION, /* v becomes a function of v; the fused consumer's `state` holds scalar
-                               operands */
+  CLEAVE_EPILOGUE_FUNCTION, /* computes a function of v; scalar operands of the op are in the
+                               `state` of the fused consumer */
   CLEAVE_EPILOGUE_NORMALIZE /* fma (v - mean, factor, b), with a mean, a factor and an addend b for
                                each channel */
 } CleaveEpilogueKind;
 
 /* An epilogue op: a fused consumer that is cheap enough for the head's kernel to apply in registers
- * before storing. Its result overwrites the head's result, or is an intermediate value of an
- * expression pattern. For x * clip (x + 3), the kernel overwrites x with the product. */
+ * before it stores. The result of an epilogue op overwrites the head's result, or is an
+ * intermediate value of an expression pattern, which is never stored. Example: the head computes x;
+ * the pattern x * clip (x + 3) is two intermediate values and a product, which overwrites x. */
 typedef struct
 {
   CleaveEpilogueKind op;
@@ -43,11 +44,11 @@ typedef struct
   /* CLEAVE_EPILOGUE_NORMALIZE: arrays with one number per channel */
   const float *mean, *factor, *b;
   guint c;      /* dimension of the channels; channels are contiguous */
-  gint64 pixel; /* distance of adjacent pixels, in elements */
+  gint64 pixel; /* distance in memory between two pixels that follow each other, in elements */
   guint v, w;   /* indices of the operands v and w in the fused consumer's call */
   gboolean w_is_one;
-  /* begins_pattern: the op begins an expression pattern; w_is_before: w is the value with which the
-   * pattern began */
+  /* begins_pattern: the op is the first op of an expression pattern; w_is_before: w is the value
+   * that the first op of the pattern reads */
   gboolean begins_pattern, w_is_before;
   void (*function) (const CleaveFusedConsumer *self,
                     float *v,
@@ -81,8 +82,8 @@ struct _CleaveKernelInstance
                            registers */
 };
 
-/* A family of fast kernels. If a family does not serve an instance, the op's reference kernel
- * computes the same bits. */
+/* A family of fast kernels. If the family does not serve an instance, the op's reference kernel
+ * computes the result, with the same bits. */
 struct _CleaveKernelFamily
 {
   /* Prepares an instance and sets its `state`. Returns FALSE if the family does not serve the
@@ -145,9 +146,9 @@ cleave_kernel_add_memory (const CleaveKernelFamily *family, gconstpointer state,
     family->add_memory (state, lines);
 }
 
-/* Runs the fused consumers on the elements [begin, end) of the result. A kernel calls this function
- * once for each part of its result, when all elements of the part are stored and the kernel will
- * not read them again. */
+/* Runs the fused consumers that are not epilogue ops on the elements [begin, end) of the result. A
+ * kernel calls this function once for each part of its result, after it has stored all elements of
+ * the part and will not read them again. */
 static inline void
 cleave_kernel_range_done (const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {

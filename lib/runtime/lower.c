@@ -184,9 +184,9 @@ has_elements (const CleaveCall *call)
   return FALSE;
 }
 
-/* Returns the kernel family of a call; NULL: the reference kernel. Calls whose results are empty
- * use the reference kernel, since fast kernels divide by extents. An op without `compute` is a
- * quantized group, since check_kernels() has refused all other ops without `compute`. */
+/* Returns the kernel family of a call; NULL: the reference kernel. A call whose results are empty
+ * uses the reference kernel, since fast kernels divide by extents. An op without `compute` is a
+ * quantized group: check_kernels() has already refused every other op without `compute`. */
 static const CleaveKernelFamily *
 find_family (const Preparing *p, const CleaveCall *call)
 {

@@ -27,7 +27,7 @@ struct _CleaveWeights
   GArray *packed; /* CleavePackedWeight: all copies, in the order in which kernels asked for them */
   const GArray *stored; /* CleavePackedWeight: copies from a saved program, in the order in which
                            kernels ask for them; NULL: none */
-  gboolean is_unpacked; /* the memory of copies has undefined contents: no kernel runs */
+  gboolean is_unpacked; /* TRUE: no kernel will run, so the memory of packed copies stays unset */
   gint64 n_bytes;
   GError *error; /* error of the first allocation that failed; NULL: none failed */
 };
@@ -149,8 +149,9 @@ cleave_weights_find_base (CleaveTensor *constant, guint dim, gint64 *first)
   return base;
 }
 
-/* Returns the memory of the stored copy for the next request of a kernel. Returns NULL if there are
- * no stored copies, or if the next copy has another key or size. */
+/* Takes the next copy from the list of stored copies, for the copy that a kernel requests. Returns
+ * the memory of the stored copy. Returns NULL if there are no stored copies, or if the next stored
+ * copy has another key or size. */
 static gpointer
 find_stored (const CleaveWeights *weights, const char *key, gsize n_bytes)
 {

@@ -19,7 +19,8 @@ typedef struct
   gboolean owns_memory;
 } CleavePackedWeight;
 
-/* Fills the memory of a packed copy of `base`. `data` is for the function alone. */
+/* Packs the constant `base` into the memory `to`. `data` is the argument `data` of
+ * cleave_weights_get() or cleave_weights_ask(), passed on unchanged. */
 typedef void (*CleavePack) (const CleaveTensor *base, gconstpointer data, gpointer to);
 
 /* Returns an empty GArray of CleavePackedWeight. */
@@ -57,9 +58,10 @@ gconstpointer cleave_weights_get (CleaveWeights *weights,
                                   gsize n_bytes,
                                   CleavePack pack,
                                   gconstpointer data);
-/* Returns the answer to a question about a base, which a kernel reads in `prepare`. An example of a
- * question is whether the weights have 4 bits. Works as cleave_weights_get(), but calls `find` even
- * in a set for a program that never runs. `find` NULL: returns memory with undefined contents. */
+/* Returns `n_bytes` bytes that `find` computes from a base, for example the answer whether all
+ * weights fit into 4 bits. A kernel reads the bytes in `prepare`, to choose a layout. Works as
+ * cleave_weights_get() with the key `question`, but calls `find` even in a set for a program that
+ * never runs. `find` NULL: returns memory with undefined contents. */
 gconstpointer cleave_weights_ask (CleaveWeights *weights,
                                   CleaveTensor *base,
                                   const char *question,

@@ -33,8 +33,8 @@ typedef struct
   guint index;       /* LOAD, STORE: index of the input or output */
   CleaveRange *part; /* LOAD: the range of the input that is loaded */
   gboolean streams;  /* COPY, STORE: use stores that bypass the cache */
-  const guint *together; /* STORE: indices of the steps whose outputs are stored together, beginning
-                            with this step */
+  const guint *together; /* STORE: indices of this step and of the steps whose outputs are stored
+                            together with its output */
   guint n_together;
   CleaveKernelInstance instance; /* operands and results of the step. LOAD: only result 0; STORE:
                                     only operand 0; COPY: operand 0 and result 0 */
@@ -72,7 +72,7 @@ typedef struct
   char *memory; /* address of the value in the arena; `stride`: strides of the value there, in
                    elements */
   gint64 stride[CLEAVE_MAX_RANK];
-  gboolean direct; /* steps read or write the bound tensor's memory directly */
+  gboolean direct; /* TRUE: steps read or write the memory of the bound tensor, and not `memory` */
 } CleaveBinding;
 
 /* Progress of one thread's sequence of steps: the number of finished steps, and whether a thread
@@ -151,8 +151,9 @@ typedef struct
   gboolean reference; /* TRUE: use only reference kernels */
   gboolean given;     /* TRUE: the program owns the graph and may take constants out of it */
   gboolean measures;  /* TRUE: the program never runs; only its scratch is found */
-  CleaveSavedDecisions *decisions; /* provides or receives the schedule and the packed weights;
-                           NULL: a search makes the schedule, and nothing is saved */
+  /* the decisions of a saved program, which are used or filled in; NULL: a search makes the
+   * schedule, and no saved program is written */
+  CleaveSavedDecisions *decisions;
 } CleaveMaking;
 
 /* lower.c: makes the tasks of all steps and chooses their kernels. FALSE: error. */

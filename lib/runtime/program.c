@@ -135,9 +135,8 @@ make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threa
   return g_steal_pointer (&program);
 }
 
-/* Returns a program of `making->graph`, or NULL on error. Frees the graph if `making->given`.
- * Unless the options ask for reference kernels, first joins nodes between quantized values: each
- * quantized group becomes one node. */
+/* Makes a program of `graph`. Frees the graph if `making.given`. Unless the options ask for
+ * reference kernels, first merges each quantized group into one node. Returns NULL on error. */
 static CleaveProgram *
 lower_and_make (CleaveGraph *graph,
                 const CleaveProgramOptions *options,

@@ -123,7 +123,8 @@ cleave_qdq_read_x (CleaveQdqSearch *s, guint from, CleaveQdqX *x)
   return TRUE;
 }
 
-/* Returns the 8-bit number to which `end` quantizes `value`, minus the zero point. */
+/* Quantizes `value` with the QuantizeLinear `end` at the end of a group. Returns the 8-bit number
+ * minus the zero point. */
 static gint32
 quantize (float value, const CleaveQdqEnd *end)
 {

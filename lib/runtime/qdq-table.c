@@ -33,9 +33,11 @@ const CleaveOp cleave_op_qdq_table = { .name = "QdqTable",
                                        .attrs_size = sizeof (CleaveQdqTable),
                                        .kernel = kernel };
 
-/* Evaluates a group on all 256 values of a byte at once. These values lie along the largest
- * dimension of the group's result, whose extent must exceed 1. All other dimensions have extent 1.
- * All calls must be element-wise along the largest dimension. */
+/* Evaluates the calls of a group once for all 256 values of a byte. The evaluation replaces the
+ * group's 8-bit operand by a value of 256 elements: the largest dimension of the group's result
+ * gets the extent 256, all other dimensions get 1. Example: for a result [1, 8, 14, 14], the value
+ * is [1, 1, 256, 1]. All calls must be element-wise, except for a MaxPool at the begin of the
+ * group. */
 typedef struct
 {
   const CleaveKernelInstance *group;

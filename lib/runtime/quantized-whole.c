@@ -12,7 +12,8 @@
 /* A call of one op, and the kernel that is prepared for it. */
 typedef struct
 {
-  const CleaveKernelFamily *family; /* kernel family of the call; NULL: the struct is unused */
+  /* kernel family of the call; NULL: the group has no such step */
+  const CleaveKernelFamily *family;
   gpointer state;
   /* kernel instance; each run uses a copy of it, with views of its own */
   CleaveKernelInstance instance;
@@ -29,8 +30,8 @@ struct _CleaveWhole
   CleaveQdqAdd *add;
   CleaveQdqMean *mean;
   Step step;  /* the step that reads the group's operands */
-  Step after; /* a table lookup that maps the bytes of the group's result in place; `family` NULL:
-               * there is no lookup */
+  Step after; /* a table lookup that runs after `step` and replaces each byte of the group's result;
+                 `family` NULL: there is no lookup */
   guint from[2], n_from; /* indices of the group's operands that `step` reads, and their number */
 };
 

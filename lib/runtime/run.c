@@ -266,10 +266,11 @@ run_region (CleaveProgram *program)
   run_sequences (program, (guint) omp_get_thread_num ());
 }
 
-/* `has_lost_threads`: TRUE in the child of a fork, if the parent kept threads of libgomp;
- * `leaves_threads`: this value for the next child. The next parallel region of the child would wait
- * for the lost threads forever. So each region begins in a new thread, for which libgomp starts new
- * threads. */
+/* `has_lost_threads` is TRUE in the child of a fork if the parent had further threads, such as
+ * threads of libgomp. These threads do not exist in the child, and a parallel region on the same
+ * thread would wait for them forever. So a run of the child begins its region on a new thread, for
+ * which libgomp starts new threads. `leaves_threads`: the value of `has_lost_threads` in the next
+ * child. */
 static _Thread_local gboolean leaves_threads, has_lost_threads;
 
 static gboolean

@@ -12,9 +12,10 @@ typedef struct _CleaveSharedCalls CleaveSharedCalls;
 CleaveSharedCalls *cleave_shared_calls_new (void);
 void cleave_shared_calls_free (CleaveSharedCalls *shared);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSharedCalls, cleave_shared_calls_free)
-/* Returns whether equal tasks may share the call and the kernel state of `task`. Each operand must
- * be disjoint from the results, or begin at the address of result 0: kernels depend on no other
- * property of addresses. Returns FALSE for a quantized group, whose state contains addresses. */
+/* Returns whether `task` may share a call and a kernel state with equal tasks. This is so if each
+ * operand either overlaps no result, or begins at the address of result 0, since kernels depend on
+ * no other property of addresses. Returns FALSE for a quantized group, whose state contains
+ * addresses. */
 gboolean cleave_shared_calls_serve (const CleaveTask *task);
 /* Makes `task` use the call and the kernel state of an equal task that was added before, and frees
  * the call of `task`. Sets `n_scratch` to the scratch memory of a run, in bytes. Returns FALSE, and

@@ -57,10 +57,10 @@ is_shape_equal (const CleaveRange *a, const CleaveRange *b)
   return cleave_shape_equal (&x, &y);
 }
 
-/* Returns whether an operand of a call needs the same preparation in two tiles. The shapes of its
- * ranges must be equal. The ranges of a constant must be equal too, since `prepare` packs the
- * slice. The ranges of an intermediate value must be equal relative to the part that the tile
- * computes. */
+/* Returns whether operand `operand` of call `call` needs the same preparation in tiles `a` and `b`.
+ * The ranges that the call reads must have equal shapes. The ranges of a constant must be equal,
+ * since `prepare` packs the slice. The ranges of an intermediate value are counted from the begin
+ * of the part that the tile computes of that value, and must be equal. */
 static gboolean
 reads_alike (const CleaveTilePreparation *p,
              const CleaveTilePart *a,
@@ -320,9 +320,9 @@ cleave_tile_kind_new (CleaveTilePreparation *p, CleaveTilePart *parts)
   guint n_calls = tiles->body.calls->len;
   g_autofree gint64 *offsets = g_new0 (gint64, n_calls);
   gint64 n_bytes = cleave_tile_place (parts, &tiles->body, offsets);
-  g_autofree char *memory = g_malloc ((gsize) n_bytes + 64); /* 64 more bytes, so that `at` can
-                                                                begin at a cache line, like
-                                                                scratch */
+  g_autofree char *memory =
+      g_malloc ((gsize) n_bytes + 64); /* 64 more bytes, so that `at` can be a multiple of 64, as
+                                          the scratch memory of a run is */
   char *at = memory + (64 - (gsize) memory % 64) % 64;
   CleaveTileKind *kind = g_new0 (CleaveTileKind, 1);
 

@@ -22,7 +22,7 @@ typedef struct
   gint64 at;   /* if the source is an intermediate value: its byte offset in scratch */
 } CleaveTileSource;
 
-/* One call of the group, prepared for all tiles of one kind of tiles. */
+/* One call of the group, prepared for all tiles of one kind. */
 typedef struct
 {
   CleaveKernelInstance instance; /* kernel instance of the call; for each tile, a run sets the data
@@ -32,8 +32,9 @@ typedef struct
   CleaveTensorType *types; /* indexed by operand: its type in a tile */
   CleaveTileSource *sources;
   gint64 to; /* byte offset of the result in scratch; -1: the result is the result of the group */
-  gboolean is_fused; /* TRUE: an epilogue op that the kernel of the preceding call applies */
-  /* the next call of the group as a fused consumer, if that call's `is_fused` is TRUE */
+  gboolean is_fused; /* TRUE: the call is an epilogue op, which the kernel of the call before it
+                        applies */
+  /* if `is_fused` of the next call is TRUE: the next call as a fused consumer of this call */
   CleaveFusedConsumer next;
 } CleaveTilePiece;
 

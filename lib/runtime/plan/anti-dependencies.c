@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* Uses of memory: elements [begin, end) of a list of waits. Each wait ends when one thread no
- * longer uses the memory. */
+/* The waits in the range [begin, end) of `list`. When all these waits have ended, no thread uses
+ * the memory of the buffers to which the waits belong. */
 typedef struct
 {
-  const GArray *list; /* CleaveWait: the list that contains these waits */
+  const GArray *list; /* CleaveWait */
   guint begin, end;
 } Uses;
 
@@ -22,13 +22,14 @@ typedef struct
   guint n_threads, step;
   Uses *after;    /* indexed by buffer: the last uses of the earlier buffers whose memory the buffer
                      shares */
-  GArray *united; /* CleaveWait: merged uses of two or more buffers; elements of `after` may refer
-                     to this list */
+  GArray *united; /* CleaveWait: merged last uses of two or more buffers, to which elements of
+                     `after` refer */
   /* guint: indices of the earlier buffers whose memory the current buffer takes over */
   GArray *old;
   guint *counts;     /* indexed by thread: number of the thread's steps that must be done before the
                         current step, or before the first use of the current buffer */
-  gboolean *is_used; /* indexed by buffer: TRUE if a step outside `left_out` uses the buffer */
+  gboolean *is_used; /* indexed by buffer: TRUE if at least one step uses the buffer that is not in
+                        `left_out` (CleaveReuse) */
 } Waiting;
 
 /* A tenure: a range of the arena in bytes, and the last buffer that occupied it. */
@@ -111,8 +112,9 @@ unite_uses (const Waiting *w)
 }
 
 /* Records in `tenures` that a buffer occupies its range of the arena. Sets `after` of the buffer to
- * the last uses of the buffers that occupied this range just before. Uses by still earlier buffers
- * need no wait, since the buffers after them waited for these uses. */
+ * the last uses of the previous buffers in this range. Example: buffers a, b and c occupy the same
+ * bytes in this order. Users of c wait only for users of b, since users of b have waited for users
+ * of a. */
 static void
 take_over (const Waiting *w, GArray *tenures, const Tenure *mine)
 {

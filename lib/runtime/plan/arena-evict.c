@@ -27,8 +27,8 @@ typedef struct
   gint64 capacity;
   CleaveEvictRule rule;
   gint64 *offsets, *prices;
-  guint *conflicts; /* the lists of `task->conflicts`; a list keeps its sorted order until its
-                       buffer is placed again */
+  guint *conflicts; /* copy of the array `conflicts` of the task; the conflicts of each buffer are
+                       sorted by their offsets when the buffer was placed last */
   CleaveArenaEdge *begins, *ends; /* begins and ends of the current buffer's placed conflicts,
                                      sorted, with the prices of evicting them */
   CleaveArenaEdge *scratch;

@@ -50,8 +50,8 @@ enum { UNPLACED = -1 };
 typedef struct
 {
   const CleaveArenaTask *task;
-  guint *conflicts; /* the lists of `task->conflicts`; a list keeps its sorted order until its
-                       buffer is placed again */
+  guint *conflicts; /* copy of the array `conflicts` of the task; the conflicts of each buffer are
+                       sorted by their offsets when the buffer was placed last */
   CleaveArenaEdge *blocks; /* placed conflicts of the current buffer, sorted by begin */
   CleaveArenaEdge *scratch;
   guint n_blocks;

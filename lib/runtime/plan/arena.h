@@ -20,9 +20,9 @@ typedef struct
   gboolean quick; /* TRUE: try fewer greedy orders, and evict no buffers */
 } CleaveArenaTask;
 
-/* If all other attempts leave an arena above this many times the bytes of the lower bound, eviction
- * (arena-evict.h) finally tries to pack the buffers into this size. A schedule with slack
- * (liveness.h) may enlarge the arena to this many times the bytes of the peak. */
+/* If the smallest arena exceeds the lower bound by more than this factor, eviction (arena-evict.h)
+ * makes a last attempt to pack the buffers into this factor times the lower bound.
+ * A schedule with slack (liveness.h) may enlarge the arena to this factor times the peak. */
 #define CLEAVE_ARENA_CLOSE 1.025
 
 /* Sets the offset of each buffer, in bytes. Returns the bytes of the arena. `at_least` is the lower

@@ -114,8 +114,8 @@ cleave_clocks_begin (CleaveClocks *clocks, guint step)
   return latest;
 }
 
-/* Raises the counts of a clock to the counts of step `pred`. The row of `pred` may have been stored
- * for an earlier step of the same thread, so `wait` supplies the count of this thread. */
+/* Raises the counts of `clock` to the clock of step `pred`. The stored row may be the clock of a
+ * step before `pred` on the same thread. So the count of that thread comes from `wait`. */
 static void
 merge_row (CleaveClocks *clocks, guint *clock, guint pred, CleaveWait wait)
 {

@@ -50,7 +50,8 @@ collect (const CleaveAssignment *assignment, gboolean writes, gpointer data)
   if (writes)
     return;
   add_edge (c, assignment->ready, c->step);
-  /* a node that overwrites the value runs in one step, after which all its results are ready */
+  /* The node at position `deadline` overwrites the value, so its step must run after step
+   * `c->step`. `ready` of its first result is the index of its step. */
   if (deadline != CLEAVE_NEVER)
     add_edge (c, c->step, c->storage->assignments[c->storage->first_value[deadline]].ready);
 }

@@ -28,7 +28,7 @@ typedef struct
   guint n;
   /* indexed like `sequence`: the description of the step as a fused consumer */
   CleaveFusedConsumer *fused;
-  gboolean *is_epilogue_op; /* indexed by step: the step is an epilogue op */
+  gboolean *is_epilogue_op; /* indexed by step: TRUE if the step is an epilogue op */
 } Finding;
 
 /* A head and its consumers. y is the head's result. */
@@ -104,8 +104,9 @@ reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, g
   return are_same (&instance->results[0], result) || are_disjoint (&instance->results[0], result);
 }
 
-/* Returns whether `result` may overwrite operands of step `before`, if both steps run part by part:
- * `before` must read each element before a later step overwrites the element. `by_elements` FALSE:
+/* Returns whether a step may write `result` part by part, while the earlier step `before` also runs
+ * part by part. The answer is TRUE if no operand of `before` overlaps `result`, or if the operand
+ * and `result` are the same memory and `before` reads each element in time. `by_elements` FALSE:
  * `before` may read any element at any time. */
 static gboolean
 reads_before (const CleaveKernelInstance *before, const CleaveView *result, gboolean by_elements)

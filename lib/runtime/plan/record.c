@@ -118,10 +118,8 @@ cleave_memory_plan_restore (CleaveMemoryPlan *plan,
 
   if (order == NULL)
     return FALSE;
-  if (cleave_storage_is_lapped (plan->storage) &&
-      record->n_buffers !=
-          plan->storage->buffers
-              ->len) /* if the search chose the plan without laps, the record has other buffers */
+  /* laps merge buffers, so a record with another number of buffers is of a plan without laps */
+  if (cleave_storage_is_lapped (plan->storage) && record->n_buffers != plan->storage->buffers->len)
     cleave_storage_unlap (plan->storage, graph);
   if (!fits (record, plan->storage))
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "the arena does not fit this graph");

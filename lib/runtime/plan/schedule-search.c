@@ -91,7 +91,8 @@ typedef struct
   CleaveScheduleTask task;
   CleaveUrgency urgency;
   guint n_threads;
-  gboolean places; /* TRUE: place the buffers, which a comparison of schedules needs */
+  gboolean places; /* TRUE: place the buffers, since the search compares the arenas of schedules;
+                      FALSE: only the lifetimes and the peak are needed */
 } Choosing;
 
 /* Sets the inputs of the scheduler that differ between candidates: the memory budget, whether steps

@@ -13,10 +13,10 @@
 typedef struct
 {
   const CleaveSchedule *schedule;
-  const CleaveWaits *asked; /* waits for predecessors, as the caller of find_waits() passes them */
+  const CleaveWaits *asked;     /* waits for predecessors: the input of find_waits() */
   const CleaveWaitSource *more; /* source of waits for memory; NULL: none */
-  guint *counts; /* working memory of visit_waits(), indexed by thread: number of steps of the
-                    thread that must be done before the current step; `more` sets it */
+  guint *counts; /* indexed by thread: number of steps of the thread that must be done before the
+                    current step; the callback `raise` of `more` fills the array */
   CleaveClocks clocks;
   GArray *found; /* CleaveWait: the waits that the search has found, in the schedule's order */
 } Waiting;
