@@ -76,10 +76,10 @@ lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assi
   return TRUE;
 }
 
-/* Returns whether a join needs no copy and no memory: its operands are views of one value, and each
- * view already is at the offset that the join gives it. Sets `location` to the location of the
- * join. For example, the join assembles the pieces of a Reshape for a node that reads the whole
- * result of the Reshape. */
+/* Returns whether a join needs no copy and no memory, since its operands already form the result in
+ * memory. The operands are views of one value, each at the offset that the join gives it. Sets
+ * `location` to the location of the join. Example: a join assembles the pieces of a Reshape for a
+ * node that reads the whole result of the Reshape. */
 static gboolean
 find_joined (const CleaveStorage *storage,
              const CleaveNode *node,
@@ -112,7 +112,7 @@ find_joined (const CleaveStorage *storage,
   return cleave_memory_order_fits (order, shape, location->stride);
 }
 
-/* Returns the flags of the results of a node that are not views. */
+/* Returns the flags for the results of a node, if the results are no views. */
 static CleaveAssignmentFlags
 find_flags (const CleaveStorage *storage, CleaveNode *node)
 {
@@ -180,7 +180,8 @@ note_uses (CleaveStorage *storage, const CleaveNode *node)
       }
 }
 
-/* Moves a view to its operand's new location, if its base was moved. */
+/* If walk 2 has moved the base of a view, sets the view's location to the new location of its
+ * operand. */
 static void
 follow (CleaveStorage *storage, CleaveAssignment *assignment)
 {

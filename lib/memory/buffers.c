@@ -20,8 +20,8 @@
  * lower the peak. Networks for microcontrollers have two peaks that overlays lower. */
 #define MAX_OVERLAYS 8
 
-/* The values that are staged (`staged`), and the nodes whose results overlay operands (`overlaid`);
- * NULL: there are none. */
+/* The values that are staged (array `staged`), and the nodes whose results overlay operands (array
+ * `overlaid`). An array is NULL if nothing is chosen. */
 typedef struct
 {
   gboolean *staged, *overlaid;
@@ -116,9 +116,9 @@ find_choices_at_peak (const CleaveStorage *storage, ChoiceKind kind, Choices *ch
   return FALSE;
 }
 
-/* Sets `enough` to the largest peak, in bytes, at which an assignment with more staged operands or
- * overlays is worth its cost. Returns FALSE if a lower bound shows that the assignment cannot reach
- * this peak. The bound avoids three quarters of the useless assignments. */
+/* Sets `enough` to the peak, in bytes, that a new assignment must not exceed to replace `best`.
+ * Returns FALSE if a lower bound shows that the assignment with the choices `more` exceeds
+ * `enough`. The bound avoids three quarters of the useless assignments. */
 static gboolean
 is_worth (const CleaveStorage *best,
           ChoiceKind kind,
@@ -133,9 +133,9 @@ is_worth (const CleaveStorage *best,
          (double) cleave_storage_bound_staged (best, choices->staged, more->staged) <= *enough;
 }
 
-/* Adds staged operands or overlays, according to `kind`. Keeps the new assignment and returns TRUE
- * if the peak of the new assignment is low enough. Returns FALSE, and keeps `*best`, if the peak is
- * too high. */
+/* Adds staged operands or overlays, according to `kind`, and makes a new assignment. If the peak of
+ * the new assignment is low enough, replaces `*best` and returns TRUE. If not, keeps `*best` and
+ * returns FALSE. */
 static gboolean
 improve (CleaveStorage **best, Choices *choices, ChoiceKind kind, const CleaveGraph *graph)
 {

@@ -22,14 +22,15 @@
 typedef enum {
   CLEAVE_ASSIGNMENT_CONSTANT = 1 << 0,
   CLEAVE_ASSIGNMENT_INPUT = 1 << 1,
-  CLEAVE_ASSIGNMENT_ALIASED = 1 << 2, /* another value is a view of this value with another shape,
-                                       * so the strides must not change */
-  CLEAVE_ASSIGNMENT_MOVED = 1 << 3,   /* stored in the buffer of a value that is computed later */
+  CLEAVE_ASSIGNMENT_ALIASED =
+      1 << 2, /* another value is this value with another shape (such as the result of a Reshape),
+               * so the strides of this value must not change */
+  CLEAVE_ASSIGNMENT_MOVED = 1 << 3, /* stored in the buffer of a value that is computed later */
   CLEAVE_ASSIGNMENT_INNER_JOIN =
       1 << 4, /* a join whose operands all lie in the buffer of a later join, at the same relative
                * positions; this join copies nothing */
-  CLEAVE_ASSIGNMENT_MATERIALIZED =
-      1 << 5, /* the view is copied to its own buffer, so that its operand can be freed */
+  CLEAVE_ASSIGNMENT_MATERIALIZED = 1 << 5, /* a view that is copied to its own buffer, so that the
+                                            * buffer of its operand can be reused */
   CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of a result that is computed from
                                         * this value row by row; the result may be smaller */
   CLEAVE_ASSIGNMENT_LAPPED = 1 << 7    /* moved into the buffer of a value that is computed strip by
@@ -47,8 +48,8 @@ typedef struct
                * for an output */
   guint deadline;    /* for a base: position of the node that overwrites the base; CLEAVE_NEVER: no
                       * node overwrites it */
-  guint whole, part; /* for a value that was moved or is copied into a join: index of the join's
-                      * value, and index of the operand */
+  guint whole, part; /* for a value that is stored in the buffer of a join, or copied into it: index
+                      * of the join's result, and index of the operand of the join */
   guint copied;      /* index of the step that copies a staged operand; CLEAVE_NEVER: none */
   guint ready;       /* index of the step that completes the value; CLEAVE_NEVER: complete before
                       * the run */
@@ -107,9 +108,10 @@ typedef struct
   guint n_nodes, n_values;
   CleaveNode *const *nodes; /* nodes in the order in which they run */
   const guint *position;    /* indexed by node id: position in `nodes` */
-  const guint *done;        /* indexed by node id: position after which only joins read the result;
-                             * CLEAVE_NEVER: there is none. NULL if no node has such a position */
-  /* indexed by position: index of the node's first result; n_nodes + 1 entries */
+  const guint *done; /* indexed by node id: position after which all remaining readers of the result
+                      * are views that only joins read; CLEAVE_NEVER: no such position. NULL: no
+                      * node has such a position */
+  /* indexed by position: index of the node's first result among all values; n_nodes + 1 entries */
   const guint *first_value;
   const GPtrArray *joins;          /* CleaveNode: all joins, in the order in which they run */
   const CleaveMemoryOrder *orders; /* indexed by value: preferred memory order; 0: any */
@@ -121,8 +123,8 @@ typedef struct
   GArray *steps;        /* CleaveStep: loads, nodes, copies and stores, in the order of a run */
   GArray *boxes;        /* CleaveRange: the boxes that LOAD and COPY steps write */
   GArray *buffers;      /* CleaveBuffer: memory of one value, or of values that alias */
-  guint *buffer; /* indexed by value: index in `buffers`; CLEAVE_NEVER if the value is no root, or
-                  * no step touches it */
+  guint *buffer; /* indexed by value: index in `buffers` of the buffer that was made for the value;
+                  * CLEAVE_NEVER: no buffer was made for the value, or no step uses the buffer */
   GArray *lap_edges;        /* CleaveLapEdge: orders of steps that laps need; NULL: there are no
                              * laps */
   GArray *lap_moves;        /* CleaveLapMove: values that laps moved; NULL: there are no laps */
@@ -148,8 +150,8 @@ CleaveStorage *cleave_storage_new_within (const CleaveGraph *graph,
                                           CleaveGraphFacts *facts,
                                           const GPtrArray *order,
                                           gint64 cutoff);
-/* Assigns buffers for an order that was derived from the order of the storage `like`. Materializes
- * views if `like` has materialized views. */
+/* Assigns buffers for an order that was derived from the order of the storage `like`. Copies views
+ * to save memory only if `like` does so. */
 CleaveStorage *cleave_storage_new_like (const CleaveGraph *graph,
                                         CleaveGraphFacts *facts,
                                         const GPtrArray *order,
@@ -228,22 +230,23 @@ void cleave_storage_visit (const CleaveStorage *storage,
  * near its peak (deferred-copies.c). Allocates `staged` if it is NULL. Returns FALSE if the
  * function marks no further operand, or if staging would save less than 5 % of the peak. */
 gboolean cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged);
-/* Marks operands and returns a value as cleave_storage_find_staged() does. Examines the whole run,
- * not only the steps near the peak. */
+/* Works as cleave_storage_find_staged() does, but examines all steps, not only the steps near the
+ * peak. */
 gboolean cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged);
 /* Marks in `staged` the operands that several joins share. Such joins are, for example, overlapping
  * windows of an image. Returns FALSE if the function marks no further operand. */
 gboolean cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged);
 
-/* Returns a lower bound in bytes for the peak after staging: the peak without the buffers of
- * operands that are in `staged` and not in `before`. `before` may be NULL. */
+/* Returns a lower bound in bytes for the peak after more operands are staged. The bound is the peak
+ * of `storage` without the buffers of the operands that are in `staged` and not in `before`.
+ * `before` NULL: no operand is in `before`. */
 gint64 cleave_storage_bound_staged (const CleaveStorage *storage,
                                     const gboolean *before,
                                     const gboolean *staged);
 
-/* Marks in `overlaid` the nodes that run at the peak and whose results can overlay an operand
- * (overlays.c). Allocates `overlaid` if it is NULL. Returns FALSE if some step of the peak has no
- * result that can overlay an operand. */
+/* Finds the steps at which memory use equals the peak. Marks their nodes in `overlaid`, if the
+ * results can overlay an operand (overlays.c). Allocates `overlaid` if it is NULL. Returns FALSE if
+ * one of these steps has no result that can overlay an operand. */
 gboolean cleave_storage_find_overlays (const CleaveStorage *storage, gboolean **overlaid);
 /* Moves one operand of a node into the buffer of the node's result, if the result can overlay the
  * operand. */

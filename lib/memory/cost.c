@@ -120,9 +120,9 @@ cleave_cost_is_in_bytes (const CleaveNode *node)
   return cleave_node_is_fixed (node->operands[1].result->node);
 }
 
-/* Returns the number of multiply-adds that take as long as rereading the weights in every step of a
- * sequence: one multiply-add for each weight. An LSTM of 256 units reaches 48 GFLOP/s with a batch
- * of one, 78 GFLOP/s with a batch of two, and 98 GFLOP/s with a batch of four. */
+/* Returns a number of multiply-adds that takes as long as rereading the weights: one multiply-add
+ * for each weight in each step of the sequence. Evidence: an LSTM of 256 units computes 48 GFLOP/s
+ * with a batch of one, 78 with two, and 98 with four, which share the reads of the weights. */
 static double
 count_idle_macs (const CleaveNode *node)
 {
@@ -136,8 +136,8 @@ count_idle_macs (const CleaveNode *node)
   for (guint i = 1; i < node->n_operands; i++)
     {
       const CleaveResult *w = node->operands[i].result;
-      gboolean is_ahead = FALSE; /* whether the operand `w` multiplies inputs but not the state: a
-                                  * run then reads `w` once for many steps */
+      gboolean is_ahead = FALSE; /* whether a run multiplies `w` by the inputs of many steps at
+                                  * once, and so reads `w` only once */
 
       for (guint k = 0; k < CLEAVE_MAX_AHEAD; k++)
         is_ahead |= sequence.ahead_operands[k] == i;

@@ -74,6 +74,7 @@ double cleave_cost_of_copy (double n_bytes);
 /* Returns the dimension of result 0 that selects the weights of a product, such as the output
  * channels; -1 if the node has no multiply-adds. */
 gint cleave_cost_find_channels (const CleaveNode *node);
-/* Returns the cost that a product adds if each piece computes only the channels in `made`. Vectors
- * are then not full, and each piece transforms Winograd tiles again. 0 if no channel is cut. */
+/* Returns the cost, summed over all pieces, that a product adds if each piece computes as many
+ * channels as `made` has. The last vector of each piece is not full, and each piece copies its
+ * operand into Winograd tiles again. 0 if no channel is cut. */
 double cleave_cost_of_channels (const CleaveNode *node, const CleaveRange *made);

@@ -75,9 +75,9 @@ find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
   return first;
 }
 
-/* Returns the index of the value to stage in place of `value`. Begins with `value`, and goes from
- * each value to the result that overwrites it. Stops at a value that is computed after step `peak`,
- * before the join, and before a value with more than 1 / MUCH_LARGER of the join's bytes. */
+/* Returns the index of the value to stage in place of `value`. Goes from `value` to each result
+ * that overwrites it, up to the first result that is computed after step `peak`. Does not go to the
+ * join or to a value with more than 1 / MUCH_LARGER of the join's bytes. */
 static guint
 find_latest (const CleaveStorage *storage, guint value, guint peak)
 {
@@ -95,7 +95,7 @@ find_latest (const CleaveStorage *storage, guint value, guint peak)
   return (guint) (assignment - storage->assignments);
 }
 
-/* The longest wait of a join. */
+/* The longest wait of a join: see the begin of this file. */
 typedef struct
 {
   guint last;          /* the last step that completes one of the operands visited so far */
@@ -169,8 +169,8 @@ find_longest (Waiting *waiting)
 
 /* Returns a step near the peak in the longest wait of the join in a buffer. Returns CLEAVE_NEVER if
  * the wait has no such step, or if staging cannot help. From the end of the wait until the join is
- * complete, staged operands are stored twice. So staging cannot help if this period is longer than
- * the wait and also has a step near the peak. */
+ * complete, staged operands exist twice: in their own buffers and in the join. So staging cannot
+ * help if this period is longer than the wait and also has a step near the peak. */
 static guint
 find_peak (const Waiting *waiting, guint buffer)
 {
@@ -363,8 +363,8 @@ cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
   return found;
 }
 
-/* Subtracts the bytes of a value's buffer from the live bytes, unless left_out[buffer] is already
- * set. Sets left_out[buffer]. change[step]: live bytes, minus live bytes of the step before. */
+/* Subtracts the bytes of a value's buffer from the memory use, once for each buffer (left_out).
+ * change[step] is the memory use at a step minus the memory use at the step before. */
 static void
 leave_out (const CleaveStorage *storage, guint value, gboolean *left_out, gint64 *change)
 {

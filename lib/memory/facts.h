@@ -14,8 +14,8 @@
 /* The ranges of a join's result that its operands fill. */
 typedef struct
 {
-  gboolean overlap; /* operands overlap or leave gaps: their numbers of elements do not add up to
-                     * the number of elements of the result */
+  gboolean overlap; /* TRUE: the operands overlap or leave gaps, so their numbers of elements do not
+                     * add up to the number of elements of the result */
   CleaveRange ranges[];
 } CleaveJoinFacts;
 

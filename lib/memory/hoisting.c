@@ -9,8 +9,8 @@
 #include "materialized.h"
 #include "order-facts.h"
 
-/* A slot: a node, and the position after which the node should run. The position of a node that
- * does not move is its own. */
+/* A node, and the position after which it should run. For a node that does not move, `at` is the
+ * node's own position in the order. */
 typedef struct
 {
   CleaveNode *node;
@@ -55,8 +55,9 @@ is_read_by (const CleaveNode *node, const CleaveNode *reader)
   return FALSE;
 }
 
-/* Returns an array indexed by position: last position of the chain of nodes that run right after
- * the node and overwrite its result. One kernel runs a chain, so no node may move into a chain. */
+/* Returns an array indexed by position: last position of the chain that the node begins. In a
+ * chain, each node runs right after the node before it and overwrites its result. One kernel runs a
+ * chain, so no node may move into a chain. */
 static guint *
 find_in_place_ends (const GPtrArray *order)
 {
@@ -194,7 +195,7 @@ cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage)
 }
 
 /* Returns the last position at which a node may run. The node must run before every reader of its
- * results. The node must run no later than the last other reader of each operand's buffer. */
+ * results, and may not extend the lifetime of a buffer that holds an operand. */
 static guint
 find_latest (const CleaveNode *node,
              const CleaveStorage *storage,
@@ -281,8 +282,7 @@ levels_init (Levels *levels, const CleaveStorage *storage, const BufferEnds *buf
     levels->after[i] += levels->after[i - 1];
 }
 
-/* A group: adjacent nodes that copy carried rows of one value, which is freed after the last
- * copy. */
+/* A group: adjacent nodes that copy carried rows of one value. The last copy frees the value. */
 typedef struct
 {
   guint begin, end; /* positions [begin, end) of the copies */
@@ -334,8 +334,8 @@ find_group (const CleaveStorage *storage,
   return TRUE;
 }
 
-/* Returns the position after which the group should run to give the lowest peak. A later position
- * lowers the peak if values that are computed in the meantime are freed before this position. */
+/* Returns the position after which the copies should run for the lowest peak. A delay keeps the
+ * whole value in memory instead of the copied rows, but pays if another value dies meanwhile. */
 static guint
 find_delay (const CarriedGroup *group, const Levels *levels)
 {

@@ -26,8 +26,8 @@
 /* Buffers smaller than 1/MIN_PART of the peak take no part in laps. With 1/8 or 1/256 in place of
  * 1/32, the arenas of five fitted networks are the same within 5 %. */
 #define MIN_PART 32
-/* Laps are made only where more than 1/BUSY of the peak is in use. With 1 in place of 2, a
- * fitted residual network takes 790,784 bytes instead of 580,352. */
+/* Laps are made only where more than 1/BUSY of the peak is in use. Without laps, a fitted residual
+ * network takes 790,784 bytes instead of 580,352. */
 #define BUSY 2
 /* A lap with an input or output must save at least 1/BOUND_GAIN of the smaller value, since the run
  * then copies the input or output. */
@@ -46,7 +46,7 @@ typedef struct
 typedef struct
 {
   guint buffer;
-  GArray *accesses; /* Access: the bytes of this buffer that steps read or write, sorted by step */
+  GArray *accesses; /* Access: the ranges of this buffer that steps read or write, sorted by step */
   gint64 n_bytes;
   guint first, last;
   gboolean is_bound; /* whether the buffer holds an input or output of the graph; a lap makes each
@@ -185,8 +185,8 @@ find_buffers (LapSearch *l, const CleaveGraph *graph)
     }
 }
 
-/* In the functions below, strips of the buffer y are written over the buffer x, which dies
- * meanwhile. */
+/* The names x and y in the functions below: strips of the buffer y are written over the buffer x,
+ * which dies meanwhile. */
 
 /* Returns an offset of x from the beginning of y, in bytes. With this offset, no write to y
  * destroys bytes of x that the same step or a later step reads or writes. */

@@ -6,7 +6,7 @@
 
 #include "../ir/memory.h"
 
-/* Examine at most this many readers of a join for each operand, so that the total cost stays
+/* If a join has more readers than this, they are not examined, so that the total cost stays
  * linear. */
 #define MAX_READERS 16
 
@@ -45,8 +45,8 @@ cleave_storage_is_for_joins (const CleaveNode *view)
   return view->results[0].n_uses > 0;
 }
 
-/* Returns the position after which only joins read a value, each through a view. Returns
- * CLEAVE_NEVER if copies of all these views would take too many bytes (MAX_COPIED). */
+/* Returns the position after which all remaining readers of a value are views that only joins read.
+ * Returns CLEAVE_NEVER if copies of these views would take too many bytes (MAX_COPIED). */
 static guint
 find_joins_only (const guint *position, const CleaveResult *x)
 {

@@ -10,16 +10,16 @@
  *      x ── Slice (last 2 rows) ── Assemble of the next strip       x is freed right after the copy
  */
 
-/* Returns whether only joins read a view. A join may have to copy the view in any case. */
+/* Returns whether a node is a view that only joins read. */
 gboolean cleave_storage_is_for_joins (const CleaveNode *view);
-/* Returns an array indexed by node id: position after which only joins read the node's result,
- * directly or through views; CLEAVE_NEVER: no such position. Returns NULL if no view has only joins
- * as readers, which is the usual case. */
+/* Returns an array indexed by node id: position after which all remaining readers of the node's
+ * result are views that only joins read. CLEAVE_NEVER: there is no such position. Returns NULL if
+ * the graph has no view that only joins read, which is the usual case. */
 guint *
 cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, const guint *position);
-/* Returns the position after which `view` may become a copy: all other readers of its operand have
- * run. CLEAVE_NEVER if `view` is not a view that only joins read. `done` comes from
- * cleave_storage_find_done(). */
+/* Returns the position from which on `view` may be copied: the entry of `done` for the operand of
+ * `view`. `done` is the result of cleave_storage_find_done(). CLEAVE_NEVER: `view` may not be
+ * copied, for example because another node than a join reads it. */
 guint cleave_storage_materialize_after (const guint *done, const CleaveNode *view);
 /* Returns whether a view may be copied at its position: all other readers of the view's operand
  * have run, and the readers of the view run later. */

@@ -223,8 +223,8 @@ pass_reshape (Spread *spread, const CleaveNode *node, CleaveResult *from, Cleave
                past_reshape (*order_of (spread, from), &from->type.shape, &to->type.shape));
 }
 
-/* Returns whether the node of y repeats the elements of x to fill y. A result gets its memory order
- * only from operands that are not repeated. */
+/* Returns whether the node that computes y broadcasts its operand x. A result takes over the memory
+ * order of an operand only if the operand is not broadcast. */
 static gboolean
 is_broadcast (const CleaveResult *x, const CleaveResult *y, const guint *dims)
 {
@@ -234,8 +234,8 @@ is_broadcast (const CleaveResult *x, const CleaveResult *y, const guint *dims)
   return FALSE;
 }
 
-/* Passes the memory order of the operand to the result (`forwards`), or of the result to the
- * operand. Does nothing if the receiving value has an order or the ranks differ. */
+/* Passes the memory order of an operand to the result (`forwards` TRUE), or of the result to an
+ * operand. Does nothing if the receiver already has an order, or if the ranks differ. */
 static void
 pass_on (Spread *spread, const CleaveCall *call, CleaveNode *node, guint operand, gboolean forwards)
 {

@@ -33,6 +33,6 @@ CleaveMemoryOrder *cleave_memory_orders (CleaveNode *const *nodes,
                                          guint n_nodes,
                                          const guint *position,
                                          const guint *first_value);
-/* Returns whether a node computes faster if this operand has the memory order of the node's result.
- * FALSE for weights, which are packed. */
+/* Returns whether a node computes faster if operand `operand` has the memory order of the node's
+ * result. FALSE for weights, since kernels pack weights. */
 gboolean cleave_memory_order_matters (const CleaveNode *node, guint operand);

@@ -67,9 +67,9 @@ is_free (const CleaveStorage *storage,
   return TRUE;
 }
 
-/* Notes the join in which an operand is stored, or into which the operand is copied. A staged
- * operand of several joins is copied once, into the last join; the earlier joins are boxes of the
- * last join. */
+/* Stores in the assignment of an operand that it is operand `part` of the join `whole`. A staged
+ * operand of several joins is copied only into the last join, since the buffer of the last join
+ * contains the other joins. */
 static void
 join_to (CleaveAssignment *assignment, guint whole, guint part)
 {
@@ -227,9 +227,9 @@ is_read_through_view (const CleaveStorage *storage,
   return FALSE;
 }
 
-/* Returns whether x is a join with operands that must stay: if `node` overwrote x, an operand of x
- * would need a copy. An operand must stay if another node reads the operand later. All operands
- * must stay if they also belong to a later join. */
+/* Returns whether `node` cannot overwrite x without a copy, because x is a join whose operands are
+ * still needed in place. Another node may read an operand of x later, or all operands of x may also
+ * belong to a later join. */
 static gboolean
 has_parts_that_stay (const CleaveStorage *storage,
                      const CleaveNode *node,
@@ -254,8 +254,8 @@ has_parts_that_stay (const CleaveStorage *storage,
   return find_place (storage, x, ranges, &box);
 }
 
-/* Returns whether a join reads x. A value that a join reads should move into the join's buffer: if
- * another node overwrote x, the join would need a copy of x. */
+/* Returns whether a join reads x. Then x should move into the buffer of the join. If `node`
+ * overwrote x, the join would need a copy of x. */
 static gboolean
 is_read_by_join (const CleaveAssignment *x)
 {
@@ -280,9 +280,10 @@ leads_to (const CleaveNode *other, const CleaveNode *node)
   return other == node;
 }
 
-/* Returns whether moving x into the result's buffer would allocate a much larger buffer earlier.
- * Returns TRUE if the result is a small part of its buffer, and x has a reader from which no chain
- * of element-wise nodes leads to `node`. */
+/* Returns whether moving x into the buffer of the result of `node` would allocate a much larger
+ * buffer earlier. This is so if the result is a small part of a join's buffer, and another node
+ * than `node` also reads x. A reader does not count if a chain of element-wise nodes leads from it
+ * to `node`. */
 static gboolean
 holds_more (const CleaveStorage *storage, const CleaveNode *node, const CleaveAssignment *x)
 {
@@ -309,7 +310,7 @@ can_overwrite (const CleaveStorage *storage, const CleaveNode *node, guint opera
          !has_parts_that_stay (storage, node, assignment) && !is_read_by_join (assignment);
 }
 
-/* Returns whether t is computed from x by a chain of element-wise nodes, as clip (x + 3) is. */
+/* Returns whether a chain of element-wise nodes computes t from x. Example: t = clip (x + 3). */
 static gboolean
 is_computed_from (const CleaveResult *t, const CleaveResult *x)
 {
@@ -332,10 +333,10 @@ is_computed_from (const CleaveResult *t, const CleaveResult *x)
   return t == x;
 }
 
-/* Moves an operand that dies into the buffer of the result. Moves the first operand that can move.
+/* Moves one operand that dies into the buffer of the result: the first operand that can move.
  * Exception: if element-wise nodes compute this operand from another operand that can move, moves
- * the other operand. All nodes from the other operand up to `node` then write the same buffer, so
- * one kernel can run these nodes. */
+ * the other operand, such as x for x * clip (x + 3). All nodes of the chain then write the same
+ * buffer, so one kernel can run the chain. */
 static void
 move_in_place (CleaveStorage *storage, CleaveNode *node)
 {

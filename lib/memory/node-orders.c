@@ -43,7 +43,8 @@ compare_weights (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* Pushes the operands of a node. The walk visits the operand that is pushed last first. */
+/* Pushes the operands of a node on the stack. The walk visits the topmost operand of the stack
+ * first. */
 static void
 push_operands (Walk *walk, CleaveNode *node)
 {
@@ -201,9 +202,10 @@ cleave_order_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
 /* The functions below are the walk from the inputs down, which runs a node as soon as its operands
  * exist. */
 
-/* If a value has more readers than this, its readers run in the given order, not as soon as
- * possible. Values with many readers are cut into strips; a value that is cut into tiles has fewer
- * readers. With 4 in place of 8, a ShuffleNet and a detector take 7 % more memory. */
+/* The readers of a value run as soon as possible if the value has at most this many readers; else
+ * they run in the given order. A value with many readers is cut into strips. A value that is cut
+ * into tiles has fewer readers. With 4 in place of 8, a ShuffleNet and a detector take 7 % more
+ * memory. */
 #define MAX_READERS_AT_ONCE 8
 
 typedef struct
@@ -212,8 +214,8 @@ typedef struct
   gboolean *seen;     /* indexed by node id: whether the node is in `order` */
   CleaveNode **base;  /* indexed by node id. For a view: the node whose memory the view reads,
                        * directly or through other views. For any other node: the node itself */
-  guint *n_missing;   /* indexed by node id: number of operands whose node in `base` has not
-                       * run yet */
+  guint *n_missing;   /* indexed by node id: number of operands that are not computed yet; a view
+                       * counts as computed when its node in `base` has run */
   GPtrArray *ready;   /* CleaveNode: nodes that can run; the last one runs next */
   GPtrArray *pending; /* CleaveNode: views whose readers have not been visited yet */
   GPtrArray *uses;    /* CleaveOperand: uses of the current result */
@@ -232,8 +234,8 @@ eager_clear (Eager *eager)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Eager, eager_clear)
 
-/* Returns whether a node is a view. The walk runs a view only when a node first reads it: a view
- * that becomes a copy must run after all other readers of its operand. */
+/* Returns whether a node is a view. The walk runs a view right before the first node that reads it,
+ * since a view can become a copy only if all other readers of its operand have run. */
 static gboolean
 is_view (const CleaveNode *node)
 {

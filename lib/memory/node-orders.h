@@ -16,7 +16,7 @@ GPtrArray *cleave_order_depth_first (const CleaveGraph *graph, const gint64 *wei
  * memory besides its result. `order` is any order of the nodes. Returns NULL if the result equals
  * cleave_order_depth_first() without weights. */
 GPtrArray *cleave_order_heaviest_first (const CleaveGraph *graph, const GPtrArray *order);
-/* Returns an order from the inputs down: walks through `order`, but runs each node as soon as its
- * operands are computed. If strips end in several values, each strip is finished in all of these
- * values before the next strip begins. */
+/* Returns an order from the inputs down: goes through `order`, but runs each node as soon as its
+ * operands are computed. Example: if strips of y and of z read one strip of x, both run before the
+ * next strip of x. */
 GPtrArray *cleave_order_eager (const CleaveGraph *graph, const GPtrArray *order);

@@ -40,8 +40,8 @@ count_bytes (const CleaveNode *node)
   return cleave_tensor_type_n_bytes (&node->results[0].type);
 }
 
-/* Returns the id of the base of a view; for other nodes, the id of `node`. Treats a view that may
- * be copied as no view, since a copy need not keep the base in memory. */
+/* Returns the node id of the base of a view; for any other node, the id of `node`. A view that may
+ * be copied to its own buffer counts as no view, since a copy need not keep the base in memory. */
 static guint
 find_base (const CleaveNode *node, const Value *values, CleaveGraphFacts *facts)
 {
@@ -130,8 +130,8 @@ cleave_order_find_least (const CleaveGraph *graph, CleaveGraphFacts *facts, cons
 
   if (values == NULL)
     return NULL;
-  least = CLEAVE_NEW0 (gint64, order->len + 2); /* first the change of the live bytes at each
-                                                 * position, later the bound itself */
+  least = CLEAVE_NEW0 (gint64, order->len + 2); /* in the first loop: change of the bytes in use at
+                                                 * each position; in the second loop: the bound */
   for (guint i = 0; i < order->len; i++)
     {
       const CleaveNode *node = order->pdata[i];

@@ -48,8 +48,8 @@ walk_on (Walker *walker, guint n)
     }
 }
 
-/* Advances all walkers to their next common cut, where they have run the same set of nodes. Returns
- * the number of these nodes. */
+/* Advances all walkers to the next position at which all of them have run the same set of nodes.
+ * Returns the number of nodes of this set. */
 static guint
 advance_to_common_cut (Walker *walkers, guint n_walkers)
 {

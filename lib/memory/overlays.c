@@ -47,7 +47,7 @@ is_alone (const CleaveStorage *storage, const CleaveAssignment *assignment)
          cleave_tensor_type_equal (&root->result->type, &assignment->result->type);
 }
 
-/* Returns whether a value is dense, with dimension `rows` outermost. */
+/* Returns whether a value is stored without gaps, row after row: dimension `rows` is outermost. */
 static gboolean
 lies_in_rows (const CleaveAssignment *assignment, guint rows)
 {
@@ -61,7 +61,8 @@ lies_in_rows (const CleaveAssignment *assignment, guint rows)
          (shape->dim[rows] == 1 || assignment->location.stride[rows] * shape->dim[rows] == end);
 }
 
-/* Returns whether another operand of the node is the same value or a view of it. */
+/* Returns whether another operand of the node is the value of operand `operand`, or a view of that
+ * value. */
 static gboolean
 is_read_twice (const CleaveStorage *storage, const CleaveNode *node, guint operand)
 {
@@ -74,8 +75,8 @@ is_read_twice (const CleaveStorage *storage, const CleaveNode *node, guint opera
   return FALSE;
 }
 
-/* Sets the shift of an overlay. Returns whether the op computes the result row by row from the
- * operand, and the overlay saves memory. */
+/* Returns whether the op computes the result row by row from the operand, and an overlay saves
+ * memory. Sets `overlay->shift` to the offset of the operand in the shared buffer, in elements. */
 static gboolean
 find_shift (const CleaveNode *node, guint operand, Overlay *overlay)
 {

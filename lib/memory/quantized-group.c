@@ -175,8 +175,8 @@ macs (const CleaveCall *call)
   return sum;
 }
 
-/* Returns the kernel family of the main call. The kernel of the group computes rows in the order of
- * the main call's kernel. */
+/* Returns the kernel family of the group: the kernel family of the main call, since a group
+ * computes rows in the order of its main call. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {

@@ -120,8 +120,9 @@ CleaveGraph *cleave_group_quantized (const CleaveGraph *graph);
 /* Merges groups as cleave_group_quantized() does. Sets `*nodes` to an array indexed by the id of a
  * node of `graph`. The entry is the node of the new graph that replaces the node of `graph`. */
 CleaveGraph *cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes);
-/* Returns a graph in which data movement (views, joins, reshapes) before a sum moves 8-bit values:
- * dequantization follows the movement. `order` is an order of the graph. Sets `*nodes` as
+/* Returns a graph in which DequantizeLinear runs after data movement (views, joins, reshapes), so
+ * that 8-bit values are moved. Example: DequantizeLinear, Slice, Conv becomes Slice,
+ * DequantizeLinear, Conv. `order` is an order of the graph. Sets `*nodes` as
  * cleave_group_quantized_nodes() does. Returns NULL if no node moves. */
 CleaveGraph *
 cleave_sink_dequantize (const CleaveGraph *graph, const GPtrArray *order, CleaveNode ***nodes);

@@ -31,7 +31,7 @@ typedef struct
                           * the node in the order */
   guint *n_seen;         /* number of uses of a node by members of the current group */
   gboolean *cheap;
-  guint *number;          /* index of the node's call in the group */
+  guint *number;          /* number of the node's call among the calls of the group */
   Group **groups;         /* the group that ends with the node, or NULL */
   GPtrArray *touched;     /* CleaveNode: nodes whose n_seen is not 0 */
   GPtrArray *members;     /* CleaveNode: members of the current group, that is, its nodes */

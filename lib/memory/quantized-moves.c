@@ -11,8 +11,9 @@
 #include "../ir/extract.h"
 #include "quantized-group.h"
 
-/* The kind of readers for which a value is moved as bytes: none, tables of 256 bytes, or sums
- * (is_sum()). If a value has readers of several kinds, the lowest enum value applies. */
+/* The kind of readers for which a value is moved as bytes: none, lookup tables of 256 bytes, or
+ * products, poolings and means (is_sum()). If a value has readers of several kinds, the kind with
+ * the lowest number counts. */
 typedef enum { BY_NONE, BY_TABLES, BY_SUMS } Wanted;
 
 typedef struct
@@ -64,10 +65,11 @@ quantizes_by_one_scale (const CleaveNode *node)
          cleave_element_size (node->results[0].type.element) == 1;
 }
 
-/* Returns the kind of readers for which a node should move bytes. Called for the last node first. A
- * join moves bytes if a sum reads its result, even if other nodes also read the result: no kernel
- * joins and sums bytes in one step. A join does not move bytes for a QuantizeLinear: the operands
- * of the join are quantized in place, and a table is slow on short separate rows. */
+/* Returns the kind of readers for which a node should move bytes. The caller visits the
+ * nodes from the last to the first, so that the answers for the readers are known. A join moves
+ * bytes if a sum (is_sum()) reads its result, even if other nodes also read the result: no kernel
+ * joins and sums bytes in one step. A join does not move bytes for a QuantizeLinear: its operands
+ * are quantized in place, and a table is slow on short separate rows. */
 static Wanted
 find_whether_wanted (const DequantizeSink *s, const CleaveNode *node)
 {

@@ -17,15 +17,15 @@
 #define MOST_BYTES (256 << 10)
 /* Tiles may compute at most this many times the elements of the unsplit group. */
 #define MAX_OVERHEAD 2.0
-/* A tile whose intermediate values take at most AGAIN_BYTES is not cut if the smaller tiles
- * together compute MUCH_AGAIN times the elements. For example, each half of a product of two
- * dequantized matrices dequantizes one matrix completely. Four heads of 64 x 128 by 128 x 64 would
- * take 71 us instead of 44 us. */
+/* A tile whose intermediate values take at most AGAIN_BYTES is not halved if all tiles together
+ * then compute more than MUCH_AGAIN times as many elements as before. For example, each half of a
+ * product of two dequantized matrices dequantizes one matrix completely. With smaller tiles, four
+ * heads of 64 x 128 by 128 x 64 would take 71 us instead of 44 us. */
 #define AGAIN_BYTES (96 << 10)
 #define MUCH_AGAIN 1.25
-/* If a cut of a dimension reduces the bytes to at most this fraction, the search tries no later
- * dimensions. With this rule, rows of 14 to 112 pixels stay whole; without the rule, images are cut
- * into tiles of 7 x 7 pixels. */
+/* If halving a dimension reduces the bytes of a tile to at most this fraction, the search does not
+ * try the dimensions after it. With this rule, rows of 14 to 112 pixels stay whole. Without the
+ * rule, images are cut into tiles of 7 x 7 pixels. */
 #define MUCH_SMALLER 0.75
 /* Constants of more bytes than this are packed, so tiles must not cut them. */
 #define SMALL_BYTES 1024
@@ -66,9 +66,9 @@ cleave_tile_new (const CleaveBody *body, const CleaveRange *range)
       else
         {
           parts[i].is_needed = FALSE;
+          /* cleave_tile_free() must not free the chunks of these calls, which do not exist yet */
           for (guint k = 0; k < i; k++)
-            parts[k].is_needed = FALSE; /* FALSE tells cleave_tile_free() that call k has no chunk
-                                         * to free yet */
+            parts[k].is_needed = FALSE;
           cleave_tile_free (parts, body);
           return NULL;
         }

@@ -58,8 +58,8 @@ is_in_place (const CleaveStorage *storage, const CleaveNode *node, guint operand
          assignment->part == operand;
 }
 
-/* Adds steps that copy the parts of `box` outside the ranges in `taken`, so that no byte is written
- * twice. */
+/* Adds steps that copy the elements of `box` that lie outside the ranges in `taken`, so that no
+ * element is written twice. */
 static void
 add_copies_of_rest (
     CleaveStorage *storage, CleaveNode *node, guint operand, const CleaveRange *box, GArray *taken)
@@ -117,8 +117,8 @@ add_join (CleaveStorage *storage, CleaveNode *node)
       }
 }
 
-/* Adds steps that copy the staged operands of a join that is a box of a later join. All other
- * operands already are in the buffer of the later join. */
+/* Adds steps that copy the staged operands of an earlier join, which is a box of a later join. All
+ * other operands of the earlier join are already in the buffer of the later join. */
 static void
 add_box (CleaveStorage *storage, CleaveNode *node)
 {
