@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts comparisons of integers with a scale. Operands of int8 become int32 in units of 2^-8 of
- * their real values. Operands of int16 must have the same scale, and are compared as they are. */
+/* Converts comparisons of integers with a scale. A table converts operands of int8 to int32: the
+ * real values times 256, rounded. Operands of int16 must have the same scale, and are compared as
+ * they are. */
 
 #include "convert.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts CONCATENATION. A part of integers must have the scale of the result. Only a part of
- * uint8 may have another scale; the import converts that part. */
+/* Converts CONCATENATION. An operand of integers must have the scale of the result. Exception: if
+ * an operand of uint8 has another scale, the import converts the operand. */
 
 #include <math.h>
 
 #include "convert.h"
 
-/* Sets `part` to part `i` of a CONCATENATION, in the scale of the result. If a part of uint8 has
- * another scale, a table of x * (scale / y_scale) + bias converts the part. The table is computed
- * in float32 and rounded to the nearest integer, ties away from zero. Source:
+/* Sets `part` to operand `i` of a CONCATENATION, in the scale of the result. If an operand of uint8
+ * has another scale, a table of x * (scale / y_scale) + bias converts the operand. The table is
+ * computed in float32 and rounded to the nearest integer, ties away from zero. Source:
  * ConcatenationWithScaling of reference/concatenation.h. */
 static gboolean
 find_part (CleaveTfliteImport *import, guint i, CleaveResult **part, GError **error)

@@ -50,8 +50,8 @@ set_outputs (CleaveTfliteImport *import, const GArray *values, GError **error)
   return TRUE;
 }
 
-/* Reads the condition of an IF or a WHILE, one bool. Sets `known` to whether the condition is
- * constant, and then sets `condition` to its value. */
+/* Reads the condition of an IF or a WHILE, one bool. Sets `known` to TRUE if the condition is a
+ * constant, and `condition` to the value of the constant. */
 static gboolean
 read_condition (const CleaveTfliteValue *value,
                 gboolean *condition,

@@ -105,8 +105,7 @@ find_floats (CleaveTfliteImport *import, guint i, CleaveResult **x, GError **err
 }
 
 /* Makes result `i` of the node the value of output `i`. The options determine the shape of the
- * result, which replaces the shape in the file: files of the first converter have no shape there.
- */
+ * result, which replaces the shape in the file: old files have no shape there. */
 static gboolean
 set_output (CleaveTfliteImport *import, CleaveNode *node, guint i, GError **error)
 {

@@ -12,7 +12,7 @@
 
 enum { A, B, Y };
 
-/* Sets the fixed-point factor of the result to the real number `ratio`. */
+/* Sets the multiplier and the shift of the result to the real number `ratio` in fixed point. */
 static gboolean
 set_factor (double ratio, CleaveTfliteBinaryAttrs *a, GError **error)
 {

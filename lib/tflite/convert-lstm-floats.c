@@ -109,7 +109,8 @@ add_lstm (CleaveTfliteImport *import,
   return r->y != NULL && r->h != NULL && r->c != NULL;
 }
 
-/* An LSTM with at most this many time steps is unrolled. Each step adds about 16 nodes. */
+/* Largest number of time steps of an LSTM that clips the cell state. The import unrolls such an
+ * LSTM; each step adds about 16 nodes. */
 #define MAX_STEPS 512
 
 /* Returns rows [begin, end) of a value along dimension 0. */

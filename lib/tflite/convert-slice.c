@@ -143,7 +143,7 @@ add_dims (const Entries *e, const CleaveShape *x, CleaveSliceAttrs *a, GError **
     if (has_bit (e, ELLIPSIS_MASK, i))
       {
         d += x->rank - n;
-        n = x->rank; /* an earlier ellipsis stands for all remaining dimensions */
+        n = x->rank; /* a further ellipsis then stands for no dimension */
       }
     else if (!has_bit (e, NEW_AXIS_MASK, i))
       {
@@ -309,8 +309,8 @@ cleave_tflite_convert_unpack (CleaveTfliteImport *import, GError **error)
   return TRUE;
 }
 
-/* Returns the result of a GATHER whose axis is the first dimension after the batch. Adds a GatherND
- * with one index for each position. */
+/* Converts a GATHER with `n` batch dimensions, whose axis is the first dimension after these, to a
+ * GatherND. GatherND reads vectors of indices, so each index becomes a vector of one element. */
 static CleaveResult *
 gather_batch (
     CleaveTfliteImport *import, CleaveResult *x, CleaveResult *indices, gint64 n, GError **error)

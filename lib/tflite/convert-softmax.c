@@ -29,8 +29,9 @@ check_softmax_scale (const CleaveTfliteTensor *y, GError **error)
                                (double) scale.scale, scale.zero);
 }
 
-/* Number of steps of the tables of SOFTMAX on int16. The kernel interpolates within a step. An
- * entry is shifted by half of the interpolation error in the middle of its step. */
+/* Number of steps of the tables of SOFTMAX on int16. Between two entries, the kernel interpolates.
+ * Each entry is corrected by half of the interpolation error in the middle of the following
+ * step. */
 #define STEPS 512
 
 /* Fills a table with values of `function`, in units of 2^-15, at STEPS + 1 positions from `min` to
@@ -95,11 +96,11 @@ convert_softmax_16 (CleaveTfliteImport *import, GError **error)
       error);
 }
 
-#define BITS 5 /* number of bits before the binary point of a difference */
+#define BITS 5 /* number of bits before the binary point, so a difference is in units of 2^-26 */
 
-/* Fills `table`: entry i is the difference of an element that is i steps (0 to 255) below the
- * maximum, in units of 2^-26. A difference beyond the range of the exponential becomes the smallest
- * int32. */
+/* Fills `table`: entry i is for an element whose integer is i (0 to 255) below the maximum, and
+ * holds -i * scale * beta in units of 2^-26. A number below the range of the exponential becomes
+ * the smallest int32. `factor` is scale * beta in these units. */
 static gboolean
 fill_differences (
     float scale, float beta, gint32 *table, CleaveTfliteFactor *factor, GError **error)
@@ -179,8 +180,9 @@ check_bytes (CleaveTfliteImport *import, float scale, gint zero, GError **error)
              (double) y.scale, y.zero, (double) scale, zero);
 }
 
-/* Converts LOG_SOFTMAX on integers. The kernel reads two constants: exponentials in units of 2^-19,
- * and the factor that converts a difference in units of 2^-26 back to steps of the input. */
+/* Converts LOG_SOFTMAX on integers. The kernel reads a table of differences (fill_differences()), a
+ * table of exponentials in units of 2^-19, and the factor that converts a difference back to
+ * integers of the input. */
 gboolean
 cleave_tflite_convert_integer_log_softmax (CleaveTfliteImport *import, GError **error)
 {

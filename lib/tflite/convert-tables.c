@@ -51,8 +51,8 @@ cleave_tflite_read_function (CleaveTfliteImport *import, CleaveTfliteFunction *f
   return TRUE;
 }
 
-/* Reads the parameters of LOGISTIC and TANH on int8: the factor that converts x to units of 2^-27,
- * with 4 bits before the binary point. */
+/* Reads the parameters of LOGISTIC and TANH on int8. The factor converts x to fixed point with 4
+ * bits before the binary point, so in units of 2^-27. */
 static gboolean
 read_sigmoid (CleaveTfliteImport *import, CleaveTfliteFunction *f, gint32 zero, GError **error)
 {
@@ -236,8 +236,8 @@ cleave_tflite_convert_integer_relu6 (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Returns ABS of x: rescales the distance of x from the zero point, unless both scales are equal.
- * (On int16, ABS becomes a TfliteRescale with a negative factor below the zero point.) */
+/* Returns ABS of x: rescales the distance of x from the zero point. (On int16, ABS becomes a
+ * TfliteRescale with a negative factor for integers below the zero point.) */
 
 static gint64
 absolute (const CleaveTfliteFunction *f, gint32 x)

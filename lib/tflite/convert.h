@@ -30,8 +30,9 @@ typedef struct
   gboolean wide;
 } CleaveTfliteConvParts;
 
-/* If the zero point of the weights is not 0, subtracts it from the weights, or adds it to the
- * operands in `parts` (weights.c). `tensor` is the tensor of the weights in the file. */
+/* If the zero point of the weights is not 0, subtracts it from the weights. If a difference does
+ * not fit int8, makes the zero point an operand in `parts` instead (weights.c). `tensor` is the
+ * tensor of the weights in the file. */
 gboolean cleave_tflite_add_weights_zero (CleaveTfliteImport *import,
                                          const CleaveTfliteTensor *tensor,
                                          CleaveTfliteConvParts *parts,

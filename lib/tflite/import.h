@@ -222,7 +222,7 @@ gboolean cleave_tflite_check_same_scale (CleaveTfliteImport *import, guint i, GE
 CleaveResult *
 cleave_tflite_float_weights (CleaveTfliteImport *import, guint i, CleaveResult *w, GError **error);
 
-/* Activations (convert-math.c): each has its number in ActivationFunctionType of the schema. */
+/* Numbers of activation functions, as in ActivationFunctionType of the schema (convert-math.c). */
 
 enum {
   CLEAVE_TFLITE_NONE,

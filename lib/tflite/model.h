@@ -29,8 +29,8 @@ typedef struct
   gsize n_bytes;            /* number of bytes of the value */
   CleaveFlatTable sparsity; /* sparsity of the value; absent: the value is dense */
   CleaveTfliteQuantization quantization;
-  /* The file has uint8 with a scale. Here, the type is int8, and 128 is subtracted from the
-   * integers and from the zero points. */
+  /* TRUE: the file has uint8 with a scale. The import reads such a tensor as int8: it subtracts 128
+   * from the integers and from the zero points. */
   gboolean is_unsigned;
   gboolean is_variable;
 } CleaveTfliteTensor;

@@ -8,8 +8,8 @@
 #include "../ir/evaluate.h"
 #include "../ir/graph-private.h"
 
-/* A folded value may have at most this many bytes, unless it has no more bytes than the operands.
- */
+/* A value of more bytes than `copies` is not folded. If it has at most this many bytes, its bytes
+ * are subtracted from `copies` nevertheless, so that later values are not folded either. */
 #define MAX_FOLDED_BYTES (1 << 20)
 
 CleaveResult *
@@ -110,8 +110,8 @@ cleave_tflite_add_transpose (CleaveTfliteImport *import,
   return cleave_tflite_add_unary (import, "Transpose", x, &attrs, error);
 }
 
-/* Returns whether the import may compute the value of a node: the value is small, or has no more
- * bytes than the operands. */
+/* Returns whether the import may compute the value of a node, and subtracts the work and the bytes
+ * of the value from the limits of the import. Returns FALSE if a limit is exceeded. */
 static gboolean
 is_foldable (CleaveTfliteImport *import, const CleaveNode *node)
 {

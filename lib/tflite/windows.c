@@ -243,8 +243,8 @@ cleave_tflite_convert_resize_bilinear (CleaveTfliteImport *import, GError **erro
   return convert_resize (import, &attrs, 2, error);
 }
 
-/* Converts RESIZE_BILINEAR on integers. The steps and the shifts of positions are in units of 1 /
- * 1024. */
+/* Converts RESIZE_BILINEAR on integers. Output pixel i reads the position i * step + shift of the
+ * input, in units of 1 / 1024. */
 gboolean
 cleave_tflite_convert_integer_resize_bilinear (CleaveTfliteImport *import, GError **error)
 {
