@@ -40,7 +40,7 @@ build (GError **error)
   return g_steal_pointer (&graph);
 }
 
-/* Runs a graph on an image of numbers from 0 up; the caller frees the result. */
+/* Runs a graph on an image of the numbers 0 to 10 in turn, and returns the output. */
 static CleaveTensor *
 run (const CleaveGraph *graph, GError **error)
 {
@@ -106,7 +106,7 @@ example (const char *before, const char *after, GError **error)
   return TRUE;
 }
 
-/* example [BEFORE AFTER]: the files of the two drawings */
+/* Usage: example [BEFORE AFTER]: the files for drawings of the graph before and after the split. */
 int
 main (int argc, char **argv)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits every node that can take the option, and reports the others with the reason. A clean-up
- * then lets pieces read each other directly. */
+/* Splits every node with at least nine rows into nine pieces, and reports why each other node stays
+ * whole. A clean-up then lets pieces read each other directly. */
 
 #include "small-graph.h"
 

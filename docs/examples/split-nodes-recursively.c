@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits the ends of a graph with two outputs at once. A node that both ends need is cut once, into
- * strips that carry their halo. */
+/* Splits the last nodes of both outputs of a graph in one call. A node that both last nodes need is
+ * cut once, into strips that carry their halo. */
 
 #include "small-graph.h"
 
 #include <stdio.h>
 
-/* Adds a second output, computed from the first. */
+/* Adds a second output: an Exp of the first output. */
 static gboolean
 add_exp (CleaveGraph *graph, GError **error)
 {

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Accepts plans that keep rows whole. */
+/* Accepts a plan if its first piece has all 8 columns. */
 static gboolean
 keeps_rows (const CleavePlan *plan, gpointer data, GString *why)
 {
