@@ -125,10 +125,10 @@ typedef struct
   GArray *buffers;      /* CleaveBuffer: memory of one value, or of values that alias */
   guint *buffer; /* indexed by value: index in `buffers` of the buffer that was made for the value;
                   * CLEAVE_NEVER: no buffer was made for the value, or no step uses the buffer */
-  GArray *lap_edges;        /* CleaveLapEdge: orders of steps that laps need; NULL: there are no
-                             * laps */
-  GArray *lap_moves;        /* CleaveLapMove: values that laps moved; NULL: there are no laps */
-  gint64 *live;             /* indexed by step: bytes of all buffers in use */
+  GArray *lap_edges; /* CleaveLapEdge: pairs of steps that must run in this order because of laps;
+                      * NULL: there are no laps */
+  GArray *lap_moves; /* CleaveLapMove: values that laps moved; NULL: there are no laps */
+  gint64 *live;      /* indexed by step: bytes of all buffers in use */
   gint64 *live_before_laps; /* indexed by step: bytes in use before laps were made; NULL: there are
                              * no laps */
   gint64 copied_bytes, peak;

@@ -11,8 +11,9 @@
 #include "../ir/align.h"
 
 /* Laps: a value that is computed strip by strip may share memory with a value that dies meanwhile.
- * Each strip is written to bytes that no later step reads. Here y is computed from x; each digit is
- * a row that belongs to this strip (y), or that this strip still reads (x):
+ * Each strip is written to bytes that no later step reads. Here y is computed from x. Each digit is
+ * a row: a row of y that the strip with this number writes, or a row of x whose last reader is this
+ * strip. A dot is a row of y that is not written yet:
  *
  *   before strip 3:   x  |    333344445555|
  *                     y  |11112222........|
@@ -29,8 +30,8 @@
 /* Laps are made only where more than 1/BUSY of the peak is in use. Without laps, a fitted residual
  * network takes 790,784 bytes instead of 580,352. */
 #define BUSY 2
-/* A lap with an input or output must save at least 1/BOUND_GAIN of the smaller value, since the run
- * then copies the input or output. */
+/* A lap of an input or output must save at least 1/BOUND_GAIN of the bytes of the smaller of the
+ * two values, since the run then copies the input or output. */
 #define BOUND_GAIN 4
 
 /* The bytes [begin, end) of a buffer that one step reads or writes. */

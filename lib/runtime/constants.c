@@ -168,8 +168,9 @@ is_there (CleaveNode *node, gpointer data)
 
 /* The following functions release values that no further step reads. */
 
-/* Releases a value after its last use: the packed weights drop their references to the base tensors
- * of the value. If the program owns the graph, the nodes that hold a constant drop the constant. */
+/* Releases a value after its last use. The packed weights drop their references to the base tensors
+ * of the value. If the program owns the graph and the value is a constant, the graph drops the
+ * constant, too. */
 static void
 release_value (CleaveConstants *constants, const CleaveNode *node, Use *use)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts SOFTMAX, LOG_SOFTMAX and L2_NORMALIZATION on integers. SOFTMAX and LOG_SOFTMAX use
- * tables of exponentials, logarithms and reciprocals. */
+/* Converts SOFTMAX, LOG_SOFTMAX and L2_NORMALIZATION on integers. SOFTMAX and LOG_SOFTMAX use a
+ * table of exponentials. SOFTMAX on int16 also uses a table of reciprocals. */
 
 #include <math.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Collects pairs of a step and one of its predecessors. Most pairs are needed for correct results.
- * Other pairs save memory: they delay copies and element-wise operands of a join until the join's
- * buffer or all its operands are needed. */
+ * Other pairs delay steps to save memory. The copy of a staged operand waits until the join's
+ * buffer is in use. An element-wise operand of a join waits until all operands of the join can run.
+ */
 
 #include "dependencies.h"
 

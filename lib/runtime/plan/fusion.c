@@ -105,9 +105,9 @@ reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, g
 }
 
 /* Returns whether a step may write `result` part by part, while the earlier step `before` also runs
- * part by part. The answer is TRUE if no operand of `before` overlaps `result`, or if the operand
- * and `result` are the same memory and `before` reads each element in time. `by_elements` FALSE:
- * `before` may read any element at any time. */
+ * part by part. Each operand of `before` must be disjoint from `result`, or be the same memory if
+ * `before` reads each element before the later step overwrites it. `by_elements` FALSE: `before`
+ * may read any element at any time. */
 static gboolean
 reads_before (const CleaveKernelInstance *before, const CleaveView *result, gboolean by_elements)
 {
@@ -237,9 +237,9 @@ make_consumer (CleaveTask *task)
                                 .instance = &task->instance };
 }
 
-/* Returns the number of steps, from index i of `sequence` on, that compute a value from y as
- * epilogue ops and store it over y. Returns 0 if no step stores such a value over y. The steps use
- * only memory that the head uses, so they wait only for values. */
+/* Finds the steps, from index i of `sequence` on, that are epilogue ops up to the first step that
+ * stores its result over y. Returns their number, such as 3 for x * clip (x + 3); 0 if there are no
+ * such steps. The steps use only memory that the head uses, so they wait only for values. */
 static guint
 find_epilogue (const Finding *f, const Group *group, guint i)
 {

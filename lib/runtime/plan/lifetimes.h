@@ -29,8 +29,8 @@ typedef struct
   guint *first, *last;
   guint *gone; /* indexed by buffer: first position whose step begins after all uses of the buffer
                   have ended */
-  guint *late; /* indexed by buffer: as `gone`, if each use that is not certain ended later by the
-                  slack */
+  guint *late; /* indexed by buffer: the value of `gone` if each use that is not certain ended later
+                  by the slack */
   GArray *touches;  /* Touch: all uses of buffers, in the schedule's order */
   CleaveWaits used; /* indexed by buffer: number of steps of each thread up to the thread's last use
                        of the buffer */

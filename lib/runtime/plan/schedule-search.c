@@ -38,8 +38,8 @@
 /* Number of simulated runs (index `trial`) for a comparison of two schedules. With 1 instead of 8,
  * arenas are 0.4 % larger. */
 #define N_TRIALS 8
-/* Largest number of buffers of a schedule that gets slack (liveness.h), since the arena with slack
- * compares most pairs of buffers. */
+/* Largest number of buffers of a schedule that gets slack (liveness.h). Packing an arena with slack
+ * compares most pairs of buffers, which takes too long for more buffers. */
 #define MAX_LOOSE 8192
 
 guint *
@@ -426,8 +426,8 @@ cleave_schedule_search_unplaced (const CleaveStorage *storage,
   return search (storage, graph, groups, n_groups, 1, FALSE, arena);
 }
 
-/* Returns the estimated time of a run in nanoseconds. For several threads, multiplies the estimate
- * for one thread by a ratio: the end of the schedule's last step to the sum of the costs of all
+/* Returns the estimated time of a run in nanoseconds. For several threads, this is the estimate for
+ * one thread, times the end of the schedule's last step, divided by the sum of the costs of all
  * steps. */
 double
 cleave_schedule_search_estimate (const CleaveStorage *storage, const CleaveSchedule *schedule)

@@ -18,9 +18,9 @@ typedef struct
 /* Computes `needs` of the schedule: the waits of each step for its predecessors on other
  * threads. */
 void cleave_schedule_find_needs (CleaveSchedule *schedule, const CleaveScheduleTask *task);
-/* Returns the waits in `needs` and from the source `more`; NULL: no source. Leaves out waits that
- * other waits imply. Memory grows with the number of steps and waits, but not with the number of
- * threads. */
+/* Returns all waits: the waits in `needs`, and the waits that the source `more` adds (NULL: no
+ * source). Leaves out waits that other waits imply. Memory grows with the number of steps and
+ * waits, but not with the number of threads. */
 CleaveWaits cleave_schedule_find_waits (const CleaveSchedule *schedule,
                                         const CleaveWaitSource *more);
 void cleave_waits_clear (CleaveWaits *waits);
