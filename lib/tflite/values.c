@@ -8,10 +8,6 @@
 #include "../ir/evaluate.h"
 #include "../ir/graph-private.h"
 
-/* A value of more bytes than `copies` is not folded. If it has at most this many bytes, its bytes
- * are subtracted from `copies` nevertheless, so that later values are not folded either. */
-#define MAX_FOLDED_BYTES (1 << 20)
-
 CleaveResult *
 cleave_tflite_add (CleaveTfliteImport *import,
                    const char *op,
@@ -121,11 +117,11 @@ is_foldable (CleaveTfliteImport *import, const CleaveNode *node)
   if (node->n_results != 1 || node->n_operands == 0 || !cleave_evaluate_can (node))
     return FALSE;
   work = cleave_evaluate_work (node);
-  if (work > import->work || (work > 0 && n_bytes > MAX (MAX_FOLDED_BYTES, import->copies)))
+  if (work > import->work || (work > 0 && n_bytes > import->copies))
     return FALSE;
   import->work -= work;
   import->copies -= work > 0 ? n_bytes : 0;
-  return import->copies >= 0;
+  return TRUE;
 }
 
 CleaveResult *
