@@ -243,11 +243,10 @@ START_TEST (positions_of_a_resize_become_products)
 }
 END_TEST
 
-/* A piece of a Resize of a constant is written as its value. The bits stay the same: the import
- * would compute products with weights before it joins them to a Resize. */
-START_TEST (a_piece_of_a_resize_of_a_constant_becomes_a_value)
+/* Adds a piece of a Resize by a fractional factor, and an output that the piece determines. */
+static void
+add_resize_part (CleaveGraph *graph, CleaveResult *operand)
 {
-  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
   const CleaveResizeAttrs attrs = {
     .mode = CLEAVE_RESIZE_LINEAR,
     .cubic_coeff_a = -0.75,
@@ -258,21 +257,49 @@ START_TEST (a_piece_of_a_resize_of_a_constant_becomes_a_value)
     .extents = CLEAVE_INTS (0, 8),
     .lengths = CLEAVE_INTS (0, 2),
   };
-  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 4, 7);
-  g_autoptr (CleaveTensor) constant = cleave_random_tensor (&type, 7, FALSE);
-  CleaveResult *operands[] = { cleave_graph_add_constant (graph, "c", constant),
-                               add_input (graph, "x", &CLEAVE_SHAPE (4, 2)) };
+  CleaveResult *operands[] = { operand, add_input (graph, "x", &CLEAVE_SHAPE (4, 2)) };
   g_autoptr (GError) error = NULL;
 
-  /* the operand of the Resize is not a stored constant: a Neg computes it from the constant */
-  operands[0] = cleave_test_add (graph, "Neg", "n", operands, 1, NULL, &error);
-  cleave_assert_no_error (error);
   operands[0] = cleave_test_add (graph, "Resize", "r", operands, 1, &attrs, &error);
   cleave_assert_no_error (error);
   cleave_graph_add_output (graph, "y",
                            cleave_test_add (graph, "Add", "s", operands, 2, NULL, &error), NULL);
   cleave_assert_no_error (error);
+}
+
+static CleaveResult *
+add_constant (CleaveGraph *graph)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 4, 7);
+  g_autoptr (CleaveTensor) constant = cleave_random_tensor (&type, 7, FALSE);
+
+  return cleave_graph_add_constant (graph, "c", constant);
+}
+
+/* A piece of a Resize of a constant is written as its value. The bits stay the same: the import
+ * would compute products with weights before it joins them to a Resize. */
+START_TEST (a_piece_of_a_resize_of_a_constant_becomes_a_value)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveResult *x = add_constant (graph);
+
+  /* the operand of the Resize is not a stored constant: a Neg computes it from the constant */
+  add_resize_part (graph, cleave_test_add (graph, "Neg", "n", &x, 1, NULL, NULL));
   assert_nodes (graph, "Neg(c)->n\nIdentity(r_1)->r\nAdd(r,x)->y\n");
+  assert_same_again (graph);
+}
+END_TEST
+
+/* The export computes each node before such a piece once, although both operands of each node are
+ * the result of the node before it. */
+START_TEST (nodes_before_a_piece_of_a_resize_are_computed_once)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveResult *x = add_constant (graph);
+
+  for (guint i = 0; i < 64; i++)
+    x = cleave_test_add (graph, "Max", "n", (CleaveResult *[]){ x, x }, 2, NULL, NULL);
+  add_resize_part (graph, x);
   assert_same_again (graph);
 }
 END_TEST
@@ -451,6 +478,7 @@ add_tests (Suite *suite)
       indices_of_channels_last_are_an_error, a_part_of_a_one_hot_becomes_a_slice,
       the_phase_of_a_resize_becomes_a_slice, positions_of_a_resize_become_products,
       a_piece_of_a_resize_of_a_constant_becomes_a_value,
+      nodes_before_a_piece_of_a_resize_are_computed_once,
       positions_of_a_resize_survive_export_and_import,
       indices_of_a_piece_of_an_unpool_count_in_the_piece,
       the_depth_of_a_one_hot_has_a_type_with_a_kernel, numbers_that_are_operands_are_scalars, NULL);
