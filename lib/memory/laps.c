@@ -27,9 +27,8 @@
 /* Buffers smaller than 1/MIN_PART of the peak take no part in laps. With 1/8 or 1/256 in place of
  * 1/32, the arenas of five fitted networks are the same within 5 %. */
 #define MIN_PART 32
-/* Laps are made only where more than 1/BUSY of the peak is in use. Without laps, a fitted residual
- * network takes 790,784 bytes instead of 580,352. */
-#define BUSY 2
+/* The search tries targets until they differ by at most 1/PRECISION of the peak. */
+#define PRECISION 256
 /* A lap of an input or output must save at least 1/BOUND_GAIN of the bytes of the smaller of the
  * two values, since the run then copies the input or output. */
 #define BOUND_GAIN 4
@@ -57,30 +56,41 @@ typedef struct
   gint64 shift;      /* offset of this buffer in the buffer `over`, in bytes */
 } LapBuffer;
 
-/* The state of one search for laps. In a chain of laps, each lap enlarges the buffer that the next
- * lap shares. A conservative search makes a lap only if no peak rises. An aggressive search assumes
- * that a later lap saves the bytes that this lap adds. The laps of an aggressive search are used
- * only if the peak falls. */
+/* The buffers that may take part in laps, before any lap. */
 typedef struct
 {
   CleaveStorage *storage;
-  gint64 min_ratio; /* 0: conservative search; else a lap must save this many times the bytes by
-                     * which it enlarges a buffer */
-  gint64 *live;     /* indexed by step: bytes in use */
-  GArray *edges;    /* CleaveLapEdge: pairs of steps that must run in this order because of laps */
-  GArray *buffers;  /* LapBuffer: the buffers that may take part in laps, sorted by first step */
-  guint *index_of;  /* indexed by buffer: index in `buffers`; CLEAVE_NEVER: the buffer takes no part
-                     * in laps */
-  GArray *alive;    /* guint: indices in `buffers` of the buffers that are in use and that no lap
-                     * has moved */
-  const CleaveStep *step;
+  GArray *buffers; /* LapBuffer: sorted by first step */
+  guint *index_of; /* indexed by buffer of the storage: index in `buffers`; CLEAVE_NEVER: the buffer
+                    * takes no part in laps */
+  const CleaveStep *step; /* the step that find_buffers() visits, and its index */
   guint at;
+} LapTable;
+
+/* The state of one search for laps. A lap is made only where more than `target` bytes are in use
+ * without it. A lap also enlarges a buffer. If `may_exceed` is set, memory use may then exceed the
+ * target while only one of the two values exists. A later lap often saves these bytes again, as in
+ * a chain of residual blocks. */
+typedef struct
+{
+  CleaveStorage *storage;
+  gint64 target; /* bytes */
+  gboolean may_exceed;
+  gint64 *live;          /* indexed by step: bytes in use */
+  GArray *edges;         /* CleaveLapEdge: pairs of steps that must run in this order because of
+                          * laps */
+  GArray *buffers;       /* LapBuffer: the buffers that may take part in laps, sorted by first
+                          * step */
+  const guint *index_of; /* indexed by buffer: index in `buffers`; CLEAVE_NEVER: the buffer takes
+                          * no part in laps */
+  GArray *alive;         /* guint: indices in `buffers` of the buffers that are in use and that no
+                          * lap has moved */
 } LapSearch;
 
 static LapBuffer *
-get_buffer (const LapSearch *l, guint i)
+get_buffer (const GArray *buffers, guint i)
 {
-  return &g_array_index (l->buffers, LapBuffer, i);
+  return &g_array_index (buffers, LapBuffer, i);
 }
 
 /* Appends an Access for the bytes of a value that a step reads or writes. `size`: bytes of an
@@ -112,7 +122,7 @@ add_access (GArray *accesses,
 static void
 note_access (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
-  const LapSearch *l = data;
+  const LapTable *l = data;
   const CleaveStorage *storage = l->storage;
   const gint64 size = (gint64) cleave_element_size (assignment->result->type.element);
   guint buffer = storage->buffer[assignment->location.root];
@@ -127,12 +137,12 @@ note_access (const CleaveAssignment *assignment, gboolean writes, gpointer data)
       CleaveLocation location = cleave_location_part (&assignment->location, box);
       CleaveShape shape = cleave_range_shape (box);
 
-      add_access (get_buffer (l, at)->accesses, &location, &shape, size, l->at, writes);
+      add_access (get_buffer (l->buffers, at)->accesses, &location, &shape, size, l->at, writes);
     }
   else
-    add_access (get_buffer (l, at)->accesses, &assignment->location,
+    add_access (get_buffer (l->buffers, at)->accesses, &assignment->location,
                 &assignment->result->type.shape, size, l->at, writes);
-  get_buffer (l, at)->is_bound |=
+  get_buffer (l->buffers, at)->is_bound |=
       l->step->kind == CLEAVE_STEP_STORE || l->step->kind == CLEAVE_STEP_LOAD;
 }
 
@@ -152,7 +162,7 @@ lap_buffer_clear (gpointer buffer)
 }
 
 static void
-find_buffers (LapSearch *l, const CleaveGraph *graph)
+find_buffers (LapTable *l, const CleaveGraph *graph)
 {
   CleaveStorage *storage = l->storage;
 
@@ -176,8 +186,8 @@ find_buffers (LapSearch *l, const CleaveGraph *graph)
   g_array_sort (l->buffers, compare_first);
   for (guint i = 0; i < l->buffers->len; i++)
     {
-      get_buffer (l, i)->accesses = g_array_new (FALSE, FALSE, sizeof (Access));
-      l->index_of[get_buffer (l, i)->buffer] = i;
+      get_buffer (l->buffers, i)->accesses = g_array_new (FALSE, FALSE, sizeof (Access));
+      l->index_of[get_buffer (l->buffers, i)->buffer] = i;
     }
   for (l->at = 0; l->at < storage->steps->len; l->at++)
     {
@@ -226,25 +236,23 @@ count_both (const LapBuffer *x, const LapBuffer *y, gint64 shift)
   return MAX (y->n_bytes, shift + x->n_bytes);
 }
 
-/* Returns whether a lap of y over x lowers memory use while both buffers exist. While only x or
- * only y exists, the shared buffer takes more memory than x or y alone. In these steps, a
- * conservative search requires that memory use stays below the largest memory use while x and y
- * both exist. An aggressive search compares the bytes that the lap saves with the bytes that it
- * adds (min_ratio). */
+/* Returns whether to make a lap of y over x. The lap must save memory where more than the target is
+ * in use. Unless `may_exceed` is set, memory use must stay within the target while only one of x
+ * and y exists. */
 static gboolean
 is_gain (const LapSearch *l, const LapBuffer *x, const LapBuffer *y, gint64 shift)
 {
   const gint64 *live = l->live, both = count_both (x, y, shift);
-  gint64 most = find_most (live, y->first, x->last + 1), saved = x->n_bytes + y->n_bytes - both;
+  const gint64 saved = x->n_bytes + y->n_bytes - both;
 
-  if (saved <= 0 || most <= l->storage->peak / BUSY ||
+  if (saved <= 0 || find_most (live, y->first, x->last + 1) <= l->target ||
       ((x->is_bound || y->is_bound) && BOUND_GAIN * saved < MIN (x->n_bytes, y->n_bytes)))
     return FALSE;
-  if (l->min_ratio > 0)
-    return (both - MIN (x->n_bytes, y->n_bytes)) * l->min_ratio <= saved;
-  return (both == x->n_bytes || find_most (live, x->first, y->first) + both - x->n_bytes < most) &&
-         (both == y->n_bytes ||
-          find_most (live, x->last + 1, y->last + 1) + both - y->n_bytes < most);
+  return l->may_exceed ||
+         ((both == x->n_bytes ||
+           find_most (live, x->first, y->first) + both - x->n_bytes <= l->target) &&
+          (both == y->n_bytes ||
+           find_most (live, x->last + 1, y->last + 1) + both - y->n_bytes <= l->target));
 }
 
 static void
@@ -309,7 +317,7 @@ merge_accesses (const LapBuffer *x, LapBuffer *y, gint64 shift)
 static void
 overlay_buffer (LapSearch *l, guint under, guint over, gint64 shift)
 {
-  LapBuffer *x = get_buffer (l, under), *y = get_buffer (l, over);
+  LapBuffer *x = get_buffer (l->buffers, under), *y = get_buffer (l->buffers, over);
   gint64 *live = l->live, both = count_both (x, y, shift);
 
   for (guint s = x->first; s <= y->last; s++)
@@ -323,18 +331,18 @@ overlay_buffer (LapSearch *l, guint under, guint over, gint64 shift)
 }
 
 /* Finds the dying buffer whose lap saves most memory, and moves it into the buffer with index
- * `over`. Does nothing if no lap saves memory. */
+ * `over`. Does nothing if there is no lap to make. */
 static void
 overlay_best (LapSearch *l, guint over)
 {
-  const LapBuffer *y = get_buffer (l, over);
+  const LapBuffer *y = get_buffer (l->buffers, over);
   guint best = CLEAVE_NEVER, n_alive = 0;
   gint64 most = 0, shift = 0;
 
   for (guint i = 0; i < l->alive->len; i++)
     {
       guint under = g_array_index (l->alive, guint, i);
-      const LapBuffer *x = get_buffer (l, under);
+      const LapBuffer *x = get_buffer (l->buffers, under);
       gint64 here, saved;
 
       if (x->over != CLEAVE_NEVER || x->last < y->first)
@@ -371,68 +379,100 @@ move_values (const LapSearch *l)
       guint at = buffer == CLEAVE_NEVER ? CLEAVE_NEVER : l->index_of[buffer];
       CleaveLapMove move = { v, assignment->location.root, assignment->location.offset };
 
-      if (at != CLEAVE_NEVER && get_buffer (l, at)->over != CLEAVE_NEVER)
+      if (at != CLEAVE_NEVER && get_buffer (l->buffers, at)->over != CLEAVE_NEVER)
         g_array_append_val (storage->lap_moves, move);
-      for (; at != CLEAVE_NEVER && get_buffer (l, at)->over != CLEAVE_NEVER;
-           at = get_buffer (l, at)->over)
+      for (; at != CLEAVE_NEVER && get_buffer (l->buffers, at)->over != CLEAVE_NEVER;
+           at = get_buffer (l->buffers, at)->over)
         {
-          const LapBuffer *over = get_buffer (l, get_buffer (l, at)->over);
+          const LapBuffer *over = get_buffer (l->buffers, get_buffer (l->buffers, at)->over);
 
           assignment->location.root =
               g_array_index (storage->buffers, CleaveBuffer, over->buffer).value;
-          assignment->location.offset += get_buffer (l, at)->shift / size;
+          assignment->location.offset += get_buffer (l->buffers, at)->shift / size;
           assignment->flags |= CLEAVE_ASSIGNMENT_LAPPED;
         }
     }
 }
 
 static void
-lapping_clear (LapSearch *l)
+search_clear (LapSearch *l)
 {
   g_clear_pointer (&l->alive, g_array_unref);
   g_clear_pointer (&l->buffers, g_array_unref);
   g_clear_pointer (&l->edges, g_array_unref);
-  g_clear_pointer (&l->index_of, g_free);
   g_clear_pointer (&l->live, g_free);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (LapSearch, lapping_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (LapSearch, search_clear)
 
-/* Finds all laps. Returns the peak with these laps, in bytes. */
-static gint64
-lap_all (LapSearch *l, CleaveStorage *storage, const CleaveGraph *graph, gint64 min_ratio)
+static void
+table_clear (LapTable *table)
 {
+  g_clear_pointer (&table->buffers, g_array_unref);
+  g_clear_pointer (&table->index_of, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (LapTable, table_clear)
+
+/* Finds laps for a target, in bytes. Returns the peak with these laps. */
+static gint64
+lap_to (LapSearch *l, const LapTable *table, gint64 target, gboolean may_exceed)
+{
+  CleaveStorage *storage = table->storage;
   const guint n = storage->steps->len;
 
-  *l = (LapSearch){ .storage = storage, .min_ratio = min_ratio };
+  *l = (LapSearch){
+    .storage = storage, .target = target, .may_exceed = may_exceed, .index_of = table->index_of
+  };
   l->live = g_memdup2 (storage->live, (n + 1) * sizeof *l->live);
   l->alive = g_array_new (FALSE, FALSE, sizeof (guint));
   l->edges = g_array_new (FALSE, FALSE, sizeof (CleaveLapEdge));
-  find_buffers (l, graph);
+  l->buffers = g_array_new (FALSE, FALSE, sizeof (LapBuffer));
+  g_array_set_clear_func (l->buffers, lap_buffer_clear);
+  g_array_append_vals (l->buffers, table->buffers->data, table->buffers->len);
+  for (guint i = 0; i < l->buffers->len; i++)
+    g_array_ref (get_buffer (l->buffers, i)->accesses);
   for (guint i = 0; i < l->buffers->len; i++)
     overlay_best (l, i);
   return find_most (l->live, 0, n);
 }
 
-void
-cleave_storage_lap (CleaveStorage *storage, const CleaveGraph *graph)
+/* Finds the laps with the lowest peak by bisection of the target. Replaces `best` if the peak of
+ * the laps found is below `least`. Returns the lower one of both peaks. */
+static gint64
+lap_least (LapSearch *best, const LapTable *table, gint64 least, gboolean may_exceed)
 {
-  static const gint64 min_ratio[] = { 0, 1 };
-  gint64 least = storage->peak;
-  g_auto (LapSearch) best = { 0 };
+  const gint64 peak_before = table->storage->peak;
+  gint64 low = peak_before / 2; /* a lap saves at most half of the bytes that are in use */
 
-  for (guint i = 0; i < G_N_ELEMENTS (min_ratio); i++)
+  while (least - low > peak_before / PRECISION)
     {
+      const gint64 target = low + (least - low) / 2;
       g_auto (LapSearch) l = { 0 };
-      gint64 peak = lap_all (&l, storage, graph, min_ratio[i]);
+      const gint64 peak = lap_to (&l, table, target, may_exceed);
 
+      if (peak > target)
+        low = target + 1;
       if (peak >= least)
         continue;
       least = peak;
-      lapping_clear (&best);
-      best = l;
+      search_clear (best);
+      *best = l;
       l = (LapSearch){ 0 };
     }
+  return least;
+}
+
+void
+cleave_storage_lap (CleaveStorage *storage, const CleaveGraph *graph)
+{
+  g_auto (LapTable) table = { .storage = storage };
+  g_auto (LapSearch) best = { 0 };
+  gint64 least = storage->peak;
+
+  find_buffers (&table, graph);
+  for (guint may_exceed = 0; may_exceed < 2 && table.buffers->len > 1; may_exceed++)
+    least = lap_least (&best, &table, least, may_exceed != 0);
   if (best.storage == NULL)
     return;
   storage->lap_edges = g_steal_pointer (&best.edges);
