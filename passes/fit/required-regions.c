@@ -21,14 +21,14 @@ find_begin (gint64 extent, gint64 n, gint64 k)
   return k * (extent / n) + MIN (k, extent % n);
 }
 
-/* Returns the index of the chunk in the middle of `n` chunks. If two or more chunks are larger than
- * the other chunks, returns the index of one of these larger chunks. */
-static gint64
+/* Returns the range of the chunk in the middle of `n` chunks. If two or more chunks are larger than
+ * the other chunks, the range has the size of a larger chunk. */
+static CleaveSpan
 find_middle (gint64 extent, gint64 n)
 {
-  gint64 n_larger = extent % n;
+  const gint64 k = n / 2, n_larger = extent % n, begin = find_begin (extent, n, k);
 
-  return n_larger < 2 ? n / 2 : MIN (n / 2, n_larger - 1);
+  return (CleaveSpan){ begin, begin + extent / n + (n_larger > MIN (k, 1)) };
 }
 
 static gint
@@ -43,18 +43,18 @@ static gboolean
 begin_tile (CleaveFitState *state, guint index, CleaveFitRequired *required)
 {
   gint dim = find_dim (state, index, state->walk->column_cut);
-  gint64 n = state->walk->n_columns, k, extent;
+  gint64 n = state->walk->n_columns, extent;
+  CleaveSpan middle;
 
   if (dim < 0 || required->range[CLEAVE_FIT_FIRST].dim[dim].end < n)
     return FALSE;
   extent = required->range[CLEAVE_FIT_FIRST].dim[dim].end;
-  k = find_middle (extent, n);
+  middle = find_middle (extent, n);
   required->range[CLEAVE_FIT_FIRST].dim[dim].end = find_begin (extent, n, 1);
   required->range[CLEAVE_FIT_LEFT] = required->range[CLEAVE_FIT_TILE] =
       required->range[CLEAVE_FIT_MIDDLE];
-  required->range[CLEAVE_FIT_LEFT].dim[dim].end = find_begin (extent, n, k);
-  required->range[CLEAVE_FIT_TILE].dim[dim] =
-      (CleaveSpan){ find_begin (extent, n, k), find_begin (extent, n, k + 1) };
+  required->range[CLEAVE_FIT_LEFT].dim[dim].end = middle.begin;
+  required->range[CLEAVE_FIT_TILE].dim[dim] = middle;
   return TRUE;
 }
 
@@ -66,15 +66,13 @@ begin_band (CleaveFitState *state, guint index, CleaveFitRequired *required)
   gint dim = find_dim (state, index, state->walk->column_cut);
   const CleaveFitNode *node = cleave_fit_node (state->walker->steps, index);
   CleaveRange whole = cleave_range_whole (&node->node->results[0].type.shape);
-  gint64 n = state->walk->n_columns, k, extent;
+  gint64 n = state->walk->n_columns, extent;
 
   if (dim < 0 || whole.dim[dim].end < n)
     return FALSE;
   extent = whole.dim[dim].end;
-  k = find_middle (extent, n);
   for (guint s = 0; s < state->n_samples; s++)
-    required->range[s].dim[dim] =
-        (CleaveSpan){ find_begin (extent, n, k), find_begin (extent, n, k + 1) };
+    required->range[s].dim[dim] = find_middle (extent, n);
   required->range[CLEAVE_FIT_LEFT].dim[dim] = (CleaveSpan){ 0, find_begin (extent, n, 1) };
   return TRUE;
 }
@@ -87,23 +85,23 @@ begin_at (CleaveFitState *state, guint index)
   const CleaveFitNode *node = cleave_fit_node (state->walker->steps, index);
   gint dim = find_dim (state, index, state->walk->cut);
   CleaveFitRequired *required = &state->walker->required[node->first_value];
-  gint64 n = state->walk->n_strips, k, extent;
+  gint64 n = state->walk->n_strips, extent;
   CleaveRange whole;
+  CleaveSpan middle;
 
   if (dim < 0 || node->node->results[0].type.shape.dim[dim] < n ||
       (state->walk->n_columns > 1 && dim == find_dim (state, index, state->walk->column_cut)))
     return FALSE;
   whole = cleave_range_whole (&node->node->results[0].type.shape);
   extent = whole.dim[dim].end;
-  k = find_middle (extent, n);
+  middle = find_middle (extent, n);
   required->set_by_walk = state->walker->walk_number;
   required->joined = 0;
   for (guint s = 0; s < state->n_samples; s++)
     required->range[s] = whole;
-  required->range[CLEAVE_FIT_BEFORE].dim[dim].end = find_begin (extent, n, k);
-  required->range[CLEAVE_FIT_MIDDLE].dim[dim] =
-      (CleaveSpan){ find_begin (extent, n, k), find_begin (extent, n, k + 1) };
-  required->range[CLEAVE_FIT_LATER].dim[dim].begin = find_begin (extent, n, k);
+  required->range[CLEAVE_FIT_BEFORE].dim[dim].end = middle.begin;
+  required->range[CLEAVE_FIT_MIDDLE].dim[dim] = middle;
+  required->range[CLEAVE_FIT_LATER].dim[dim].begin = middle.begin;
   required->range[CLEAVE_FIT_FIRST].dim[dim].end = find_begin (extent, n, 1);
   if (state->walk->in_bands)
     return begin_band (state, index, required);
