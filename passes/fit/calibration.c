@@ -37,11 +37,20 @@ count_tiles (const CleaveFitCandidate *candidate)
   return (double) candidate->n_strips * candidate->n_columns;
 }
 
+/* Sets the shift of an overlay to the shift with which the overlay saves `n_saved` bytes, if this
+ * shift is larger. */
+static void
+limit_saved (CleaveFitOverlay *overlay, gint64 n_saved)
+{
+  overlay->shift = MAX (overlay->shift, overlay->result - MAX (n_saved, 0));
+}
+
 void
 cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
                                  const CleaveFitCandidate *measured,
-                                 gint64 n_bytes)
+                                 const CleaveFitMeasuredBytes *bytes)
 {
+  const gint64 n_bytes = bytes->apart;
   const double factor = (double) n_bytes / (double) MAX (measured->estimate, 1);
   const guint last = MIN (measured->end + 2, candidates->steps->n_steps + 1);
 
@@ -54,6 +63,8 @@ cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
         {
           candidate->n_bytes = candidate->is_measured ? MIN (candidate->n_bytes, n_bytes) : n_bytes;
           candidate->is_measured = TRUE;
+          if (bytes->at_peak > 0)
+            limit_saved (&candidate->overlay, n_bytes - bytes->at_peak);
         }
       else if (!candidate->is_measured && is_alike (candidate, measured))
         {
@@ -76,6 +87,7 @@ cleave_fit_candidates_reset (CleaveFitCandidates *candidates)
           &g_array_index (candidates->candidates, CleaveFitCandidate, i);
 
       candidate->n_bytes = candidate->estimate;
+      candidate->overlay.shift = candidate->overlay.estimated_shift;
       candidate->is_measured = FALSE;
       candidates->least_bytes[i] = cleave_fit_candidate_get_least (candidate);
     }

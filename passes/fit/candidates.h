@@ -59,13 +59,23 @@ gboolean cleave_fit_candidates_add_tiles (CleaveFitCandidates *candidates,
 void cleave_fit_candidates_clear (CleaveFitCandidates *candidates);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitCandidates, cleave_fit_candidates_clear)
 
-/* Sets the bytes of the candidate `measured` to `n_bytes`, which a measurement found. Also raises
- * the bytes of similar candidates, which split nearly the same steps in the same way. The raise is
- * in proportion to the error of the estimate of `measured`. The estimate can be too low: the
- * planner keeps windows of several strips alive, joins share memory, and the arena has gaps. */
+/* The measured peak in bytes while a segment runs. */
+typedef struct
+{
+  gint64 apart; /* without overlays; 0: not known */
+  /* with the overlays of the plan, if the plan reaches its peak while the segment runs; else 0,
+   * since overlays are made only where memory use is high */
+  gint64 at_peak;
+} CleaveFitMeasuredBytes;
+
+/* Sets the bytes of the candidate `measured` to the bytes that a measurement found, without an
+ * overlay and with it. Also raises the bytes of similar candidates, which split nearly the same
+ * steps in the same way. The raise is in proportion to the error of the estimate of `measured`. The
+ * estimate can be too low: the planner keeps windows of several strips alive, joins share memory,
+ * and the arena has gaps. The planner may also make no overlay, or another one. */
 void cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
                                       const CleaveFitCandidate *measured,
-                                      gint64 n_bytes);
+                                      const CleaveFitMeasuredBytes *bytes);
 
 /* Undoes all calls of cleave_fit_candidates_calibrate(): sets the bytes of each candidate to its
  * estimate. */

@@ -235,7 +235,7 @@ measure_parts (CleaveFitMeasurement *measured,
   /* the arena also contains the gaps between buffers, so the peak includes these gaps */
   const gint64 gaps = measured->estimate.arena_bytes - timeline->peak_bytes;
 
-  measured->part_bytes = g_new0 (gint64, measured->parts->len + 1);
+  measured->part_bytes = g_new0 (CleaveFitMeasuredBytes, measured->parts->len + 1);
   for (guint s = 0, part = CLEAVE_NO_PART; s < timeline->n_steps; s++)
     {
       const CleaveMemoryStep *step = &timeline->steps[s];
@@ -245,8 +245,11 @@ measure_parts (CleaveFitMeasurement *measured,
       measured->peak_without_overlays =
           MAX (measured->peak_without_overlays, step->live_bytes_apart);
       part = find_part (pieces, graph, step, part);
-      if (part != CLEAVE_NO_PART)
-        measured->part_bytes[part] = MAX (measured->part_bytes[part], live);
+      if (part == CLEAVE_NO_PART)
+        continue;
+      measured->part_bytes[part].apart = MAX (measured->part_bytes[part].apart, live);
+      if (step->live_bytes == timeline->peak_bytes)
+        measured->part_bytes[part].at_peak = measured->estimate.arena_bytes;
     }
 }
 

@@ -52,10 +52,9 @@ typedef struct
                                    operand */
   gint64 macs;                  /* MACs of the split graph */
   guint n_nodes;
-  char *peak; /* text: the largest values that are live at the peak */
-  /* indexed as `parts`: peak in bytes while the part runs, without overlays; 0: not known */
-  gint64 *part_bytes;
-  CleaveFitPath *path; /* the estimated plan that was measured, or NULL */
+  char *peak;                         /* text: the largest values that are live at the peak */
+  CleaveFitMeasuredBytes *part_bytes; /* indexed as `parts` */
+  CleaveFitPath *path;                /* the estimated plan that was measured, or NULL */
 } CleaveFitMeasurement;
 
 void cleave_fit_measurement_free (CleaveFitMeasurement *measured);

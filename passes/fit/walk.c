@@ -107,6 +107,15 @@ find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFi
   return MAX (MAX (first, middle), MAX (last, 0));
 }
 
+/* Returns the last step that reads a buffer, or a buffer that takes over its memory. */
+static guint
+find_last (const CleaveFitSteps *steps, guint buffer)
+{
+  while (cleave_fit_buffer (steps, buffer)->after != CLEAVE_FIT_NONE)
+    buffer = cleave_fit_buffer (steps, buffer)->after;
+  return (guint) cleave_fit_buffer (steps, buffer)->last;
+}
+
 /* Replaces `overlay` by the overlay of value `made` on value `read`, if this overlay saves more
  * bytes than `overlay`. When the split graph is planned, cleave_storage_lap() makes the same
  * overlay. */
@@ -125,7 +134,8 @@ note_overlay (const CleaveFitState *state, guint read, guint made, CleaveFitOver
   found = (CleaveFitOverlay){ .operand = cleave_fit_buffer (steps, x->buffer)->n_bytes,
                               .result = cleave_fit_buffer (steps, y->buffer)->n_bytes,
                               .shift = find_shift (state, x, y),
-                              .last = (guint) cleave_fit_buffer (steps, y->buffer)->last };
+                              .last = find_last (steps, y->buffer) };
+  found.estimated_shift = found.shift;
   if (cleave_fit_overlay_get_saved (&found) > cleave_fit_overlay_get_saved (overlay))
     *overlay = found;
 }

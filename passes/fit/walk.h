@@ -21,8 +21,9 @@ typedef struct
 {
   gint64 operand, result; /* bytes of both values; `result` 0: no overlay */
   gint64 shift; /* bytes that strips read ahead: from the begin of the result to the begin of the
-                   operand */
-  guint last;   /* last step that reads the result */
+                   operand; estimated or measured */
+  gint64 estimated_shift;
+  guint last; /* last step that reads the result, or a value that overwrites the result */
 } CleaveFitOverlay;
 
 /* Returns the bytes of the buffer that operand and result share. The buffer of the operand is
@@ -41,7 +42,7 @@ cleave_fit_overlay_get_saved (const CleaveFitOverlay *overlay)
 }
 
 /* A segment candidate: the steps from `begin` to before `end`, which run together strip by strip or
- * tile by tile. A measurement changes `n_bytes`, but not `estimate`. */
+ * tile by tile. A measurement changes `n_bytes` and `overlay.shift`, but not the estimates. */
 typedef struct
 {
   guint begin, end;
