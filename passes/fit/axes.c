@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the axes of a graph with union-find over the dimensions of all its values, and converts
- * between cuts and dimensions of a node. A cut is the number `axis * CLEAVE_MAX_RANK + index`:
- * its dimension is dimension number `index` among the dimensions of the value on the axis. A
- * halo of an axis means that neighboring pieces of a node read the same elements along the axis. */
+/* Finds the axes of a graph (axes.h) with union-find over the dimensions of all values, and
+ * converts between cuts and dimensions of a node. An axis has a halo if neighboring pieces of some
+ * node read the same elements along the axis. */
 
 #include "axes.h"
 
@@ -36,8 +35,8 @@ first_dim (guint value)
   return value * CLEAVE_MAX_RANK;
 }
 
-/* Connects each dimension of the results after result 0 with a dimension of result 0: the dimension
- * that the op's result maps give. Without result maps, both dimensions have the same index. */
+/* Connects each dimension of result 1, 2, … of a node with one dimension of result 0. The op's
+ * result maps give this dimension. Without result maps, it is the dimension with the same index. */
 static void
 unite_results (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCall *call)
 {
@@ -139,7 +138,7 @@ cleave_fit_axes_find_dim (const CleaveFitSteps *steps, guint node, CleaveFitCut 
   return -1;
 }
 
-/* Returns the cut that divides a dimension of result 0 of a node. */
+/* Returns the cut that divides dimension `dim` of result 0 of a node. */
 static CleaveFitCut
 get_cut (const CleaveFitSteps *steps, const CleaveFitNode *made, guint dim)
 {

@@ -4,13 +4,13 @@
 #include "../../lib/ir/graph-private.h"
 
 /* Finds short backward slices that compute a large value from small values, such as a 1x1
- * convolution to more channels and its activation. Until a reader needs the large value, the small
- * values take less memory than the large value. Therefore, rematerialize.c and rematerialize-idle.c
- * recompute the nodes of a backward slice, and move-nodes.c delays them. */
+ * convolution to more channels and its activation. While the large value waits for a reader, it is
+ * enough that the small values are in memory. Therefore, rematerialize.c and rematerialize-idle.c
+ * compute the nodes of a backward slice a second time, and move-nodes.c runs these nodes later. */
 
-/* A rewrite keeps small values alive in place of a large value only if the large value has at least
- * this many times the bytes of the small values. A backward slice ends at values that are smaller
- * than its result by this factor. */
+/* A rewrite keeps small values in memory instead of a large value only if the large value has at
+ * least this many times the bytes of the small values. For example, the backward slice of a value
+ * of 100 KiB ends at operands of at most 50 KiB. */
 #define CLEAVE_FIT_MUCH_LARGER 2
 
 static inline gint64
@@ -20,7 +20,7 @@ cleave_fit_count_bytes (const CleaveResult *value)
 }
 
 /* Returns whether a node is an input or a constant. Inputs and constants exist before a run begins,
- * so the order of nodes does not delay them. */
+ * at any position in the order of nodes. */
 static inline gboolean
 cleave_fit_is_there_anyway (const CleaveNode *node)
 {

@@ -37,8 +37,8 @@ count_tiles (const CleaveFitCandidate *candidate)
   return (double) candidate->n_strips * candidate->n_columns;
 }
 
-/* Sets the shift of an overlay to the shift with which the overlay saves `n_saved` bytes, if this
- * shift is larger. */
+/* Lets an overlay save at most `n_saved` bytes: raises its shift to `result - n_saved` bytes if the
+ * shift is smaller. The larger the shift, the larger the buffer that both values share. */
 static void
 limit_saved (CleaveFitOverlay *overlay, gint64 n_saved)
 {

@@ -34,7 +34,8 @@ typedef struct
   const CleaveFitSteps *steps;
   guint max_steps;
   const CleaveFitWatch *watch;
-  /* candidates without tiles, to which the search adds tiles; NULL: the search finds strips */
+  /* NULL: the search finds candidates without tiles; else these candidates, to which the search
+   * adds candidates with tiles */
   const CleaveFitCandidates *strips;
   gint n_begun; /* number of segment ends for which threads have begun to search; atomic */
   /* indexed by end: the candidates (CleaveFitCandidate) with this end; NULL: not found yet */
@@ -155,10 +156,11 @@ walk_cut (
     }
 }
 
-/* Returns whether strips along cut `index` may need less memory than strips along cut 0. If the
- * axis of cut `index` has a halo, each strip carries elements to the next strip. The longer the
- * axis is, the fewer elements have the same index on the axis. Therefore, these strips need less
- * memory only if the axis of cut `index` is longer than the axis of cut 0. */
+/* Returns whether strips along cut `index` may need less memory than strips along cut 0. Along an
+ * axis with a halo, each strip carries elements to the next strip. The longer the axis is, the
+ * fewer elements a strip carries: strips of an image of 100 x 40 carry rows of 40 elements, or
+ * columns of 100 elements. Therefore, a cut along an axis with a halo helps only if this axis is
+ * longer than the axis of cut 0. */
 static gboolean
 may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, guint index)
 {
@@ -204,8 +206,8 @@ append_strips (const CleaveFitCandidates *strips, guint end, GArray *found)
 }
 
 /* If strips must have equal size, removes candidates with fewer than CLEAVE_FIT_MIN_EVEN_STRIPS
- * strips. If the pieces of a candidate read different weights, the number of strips does not
- * matter: the candidate stays if the option `has_chunks` is TRUE. */
+ * strips. A candidate whose pieces read different weights may have any number of strips, but stays
+ * only if the option `has_chunks` is TRUE. */
 static void
 keep_even (GArray *found, const CleaveFitWatch *watch)
 {
@@ -297,7 +299,8 @@ join_ends (CleaveFitCandidates *candidates, GArray **best)
         cleave_fit_candidate_get_least (cleave_fit_candidate (candidates, i));
 }
 
-/* Finds candidates: strips, or tiles if `strips` is not NULL. */
+/* Returns the candidates without tiles if `strips` is NULL. If not, `strips` has these candidates:
+ * returns them and the candidates with tiles, and leaves out dominated candidates. */
 static CleaveFitCandidates
 search_all (const CleaveFitSteps *steps,
             const CleaveFitWatch *watch,
@@ -362,7 +365,7 @@ compare_candidates (gconstpointer a, gconstpointer b)
 }
 
 /* Returns whether x dominates y: x needs no more bytes with an overlay, no more time and no more
- * MACs. The caller passes only an x that needs no more bytes without an overlay than y. */
+ * MACs than y. The caller ensures that x also needs no more bytes than y without an overlay. */
 static gboolean
 dominates (const CleaveFitCandidate *x, const CleaveFitCandidate *y)
 {

@@ -11,7 +11,7 @@
 
 /* The least number of strips of a segment if the option `is_even` is set and all pieces read the
  * same weights. The strips are exported as a Loop, which needs at least three consecutive equal
- * strips. */
+ * strips. The first and the last strips often differ from the strips between them. */
 #define CLEAVE_FIT_MIN_EVEN_STRIPS 6
 
 /* Reports progress: `part` is the fraction of the work that is done, from 0 to 1. */
@@ -34,9 +34,9 @@ typedef struct
 {
   const CleaveFitSteps *steps;
   GArray *candidates; /* CleaveFitCandidate: all candidates, sorted by `end` */
-  guint *first; /* indexed by the `end` of a candidate: index of the first candidate with this end;
-                   n_steps
-                   + 2 entries */
+  /* indexed by the `end` of a candidate: index of the first candidate with this end. The array has
+   * n_steps + 2 entries. */
+  guint *first;
   /* indexed as `candidates`: bytes of the candidate with its overlay. These bytes are in a separate
    * array, since the search for paths reads them for every candidate. */
   gint64 *least_bytes;
@@ -50,9 +50,10 @@ gboolean cleave_fit_candidates_init (CleaveFitCandidates *candidates,
                                      const CleaveFitSteps *steps,
                                      const CleaveFitWatch *watch,
                                      GError **error);
-/* Adds candidates with tiles to the candidates that cleave_fit_candidates_init() found. Removes the
- * candidates that candidates with tiles dominate. Does nothing for a long graph, and with the
- * option `is_even`. Returns FALSE and sets the error if the search was cancelled. */
+/* Adds candidates with tiles to the candidates that cleave_fit_candidates_init() found, and removes
+ * dominated candidates. Does nothing if the graph has more than MAX_STEPS_OF_TILES steps
+ * (candidates.c), if `is_even` is set, or if `tile_bytes` is 0. Returns FALSE and sets the error if
+ * the search was cancelled. */
 gboolean cleave_fit_candidates_add_tiles (CleaveFitCandidates *candidates,
                                           const CleaveFitWatch *watch,
                                           GError **error);
@@ -63,22 +64,23 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitCandidates, cleave_fit_candidates_cle
 typedef struct
 {
   gint64 apart; /* without overlays; 0: not known */
-  /* with the overlays of the plan, if the plan reaches its peak while the segment runs; else 0,
-   * since overlays are made only where memory use is high */
+  /* with the overlays of the plan; 0: the plan reaches its peak in another segment or step, so the
+   * planner may have left out overlays in this segment */
   gint64 at_peak;
 } CleaveFitMeasuredBytes;
 
-/* Sets the bytes of the candidate `measured` to the bytes that a measurement found, without an
- * overlay and with it. Also raises the bytes of similar candidates, which split nearly the same
- * steps in the same way. The raise is in proportion to the error of the estimate of `measured`. The
- * estimate can be too low: the planner keeps windows of several strips alive, joins share memory,
- * and the arena has gaps. The planner may also make no overlay, or another one. */
+/* Sets the bytes of the candidate `measured` to the measured bytes. If `bytes->at_peak` is known,
+ * also limits the bytes that the candidate's overlay saves. Raises the bytes of similar candidates,
+ * which split nearly the same steps in the same way. The raise is in proportion to the error of the
+ * estimate of `measured`. The estimate can be too low: the planner keeps windows of several strips
+ * alive, joins share memory, and the arena has gaps. The planner may also make no overlay, or
+ * another overlay. */
 void cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
                                       const CleaveFitCandidate *measured,
                                       const CleaveFitMeasuredBytes *bytes);
 
-/* Undoes all calls of cleave_fit_candidates_calibrate(): sets the bytes of each candidate to its
- * estimate. */
+/* Undoes all calls of cleave_fit_candidates_calibrate(): sets the bytes and the overlay of each
+ * candidate to the estimates. */
 void cleave_fit_candidates_reset (CleaveFitCandidates *candidates);
 
 /* Returns the candidates in `found` (CleaveFitCandidate, all with one end) that no other candidate

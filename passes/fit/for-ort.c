@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Plans for ONNX Runtime, in which strips save memory only if they become iterations of a Loop. A
- * form of a plan splits all segments of the plan, or leaves some segments whole. */
+ * form of a plan is the plan itself, or the plan without some of its segments. The nodes of these
+ * segments stay whole. */
 
 #include "candidates.h"
 #include "order.h"
@@ -61,7 +62,7 @@ has_few_pieces (const CleaveFitPlan *plan, guint segment)
  * loads, and many small allocations. */
 #define LOOP_BYTES (1 << 20)
 
-/* A plan, and the segments of it that do not become Loops in the file for ONNX Runtime. */
+/* A form of a plan, and its segments that do not become Loops in the file for ONNX Runtime. */
 typedef struct
 {
   CleaveFitPlan *plan;
@@ -126,8 +127,9 @@ form_take (Form *form, Form *other)
   *other = (Form){ 0 };
 }
 
-/* Moves the segments that must stay whole to the front of `missing`, and returns their number. If
- * `few_stay`, segments of few pieces may be split without a Loop. */
+/* Moves the segments that the plan must not split to the front of `missing`, and returns their
+ * number. These are all segments in `missing`. If `few_stay` is TRUE, segments of few pieces are an
+ * exception: the plan may split them without a Loop. */
 static guint
 sort_missing (const Form *form, gboolean few_stay)
 {

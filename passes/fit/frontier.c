@@ -94,8 +94,8 @@ frontier_init (Frontier *frontier,
   return TRUE;
 }
 
-/* Compares the times of two plans. Returns -1, 0 or 1 if the first plan takes less, equal or more
- * time. */
+/* Compares the times of two plans. Returns -1, 0 or 1 if the first plan takes less time, the same
+ * time or more time. */
 static int
 compare_times (gconstpointer a, gconstpointer b)
 {
@@ -274,8 +274,9 @@ list_best (Frontier *frontier)
       if (!is_dominated (measured, best))
         g_ptr_array_add (best, measured);
     }
-  for (guint i = best->len; i-- > 0;) /* a plan that was added later may dominate plan `i`, since
-                                         placing buffers enlarges arenas */
+  /* the loop above visits plans in the order of the lower bounds of their arenas. After the
+   * placement, a later plan may have the smaller arena and dominate plan `i`. */
+  for (guint i = best->len; i-- > 0;)
     if (is_dominated (best->pdata[i], best))
       g_ptr_array_remove_index (best, i);
   g_ptr_array_sort (best, compare_bytes);

@@ -224,15 +224,16 @@ find_part (const CleaveSegmentPieces *pieces,
   return part == CLEAVE_SHARED_PART ? before : part;
 }
 
-/* Sets two peaks from the live bytes of each step: the peak of the plan without overlays
- * (`peak_without_overlays`), and the peak of each segment of the plan (`part_bytes`). */
+/* Sets the peak of the plan without overlays (`peak_without_overlays`) and the bytes of each
+ * segment of the plan (`part_bytes`), from the live bytes of each step. */
 static void
 measure_parts (CleaveFitMeasurement *measured,
                const CleaveGraph *graph,
                const CleaveSegmentPieces *pieces,
                const CleaveMemoryTimeline *timeline)
 {
-  /* the arena also contains the gaps between buffers, so the peak includes these gaps */
+  /* bytes of the arena that no live buffer occupies at the peak; they count as live bytes of the
+   * steps at the peak */
   const gint64 gaps = measured->estimate.arena_bytes - timeline->peak_bytes;
 
   measured->part_bytes = g_new0 (CleaveFitMeasuredBytes, measured->parts->len + 1);

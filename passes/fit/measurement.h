@@ -11,7 +11,7 @@
  * would. Placing the buffers in the arena takes half of the time of a measurement. Therefore,
  * cleave_fit_measurement_new() does not place the buffers of a plan for one thread. Before
  * cleave_fit_measurement_place() places the buffers, the bytes that are live at the peak are a
- * lower bound of the arena. If another plan needs no more bytes than this bound, frontier.c never
+ * lower bound of the arena. If this bound shows that another plan is no worse, frontier.c never
  * places the buffers. search.c chooses the paths to measure, and frontier.c chooses among the
  * measured plans. */
 
@@ -42,18 +42,18 @@ typedef struct
   const CleaveGraph *graph; /* the graph that the plan splits; NULL once the buffers are placed */
   GPtrArray *parts;         /* CleaveFitPart: segments that the plan splits */
   CleaveEstimate estimate;  /* until the buffers are placed, `arena_bytes` is a lower bound */
-  /* CleaveArenaSpan: lifetimes of the buffers; NULL: the buffers were placed at once */
+  /* CleaveArenaSpan: lifetimes of the buffers; NULL: the measurement has placed the buffers */
   GArray *spans;
   gboolean is_placed; /* the buffers are placed, so `arena_bytes` is exact */
-  /* The measurement before placing is right if the arena has at most this many bytes. If the placed
-   * buffers take more bytes, cleave_fit_measurement_place() measures the plan again. */
+  /* If the placed buffers take more bytes than this, a program may make no laps.
+   * cleave_fit_measurement_place() then measures the plan again. */
   gint64 most_bytes;
   gint64 peak_without_overlays; /* largest number of live bytes, if no result overlaid a dying
                                    operand */
   gint64 macs;                  /* MACs of the split graph */
   guint n_nodes;
   char *peak;                         /* text: the largest values that are live at the peak */
-  CleaveFitMeasuredBytes *part_bytes; /* indexed as `parts` */
+  CleaveFitMeasuredBytes *part_bytes; /* indexed as `parts`: measured bytes of each segment */
   CleaveFitPath *path;                /* the estimated plan that was measured, or NULL */
 } CleaveFitMeasurement;
 

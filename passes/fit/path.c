@@ -13,7 +13,7 @@
  * the plan needs the same memory as with four. */
 #define MAX_PREFIXES 4
 
-/* A prefix to a step: a sequence of segments and unsplit steps before the step. */
+/* A plan for the steps before a step: a sequence of segments and unsplit steps. */
 typedef struct
 {
   double cost;
@@ -71,10 +71,11 @@ keep_cheaper (Prefixes *prefixes, const Prefix *prefix)
   prefixes->n = 1;
 }
 
-/* Adds `next`, which extends the prefix `from` by a segment or step that ends at step `end` and
- * needs `next.last` bytes. `grown`: bytes by which an overlay enlarges a buffer that is live in the
- * last segment or step of `from`. Does nothing if `next` needs more than `query->max_bytes` bytes.
- * Also does nothing if `from` needs more than these bytes with its enlarged buffer. */
+/* Adds to `to` the prefix `next`: the prefix `from`, and then a segment or step that ends at step
+ * `end` and needs `next.last` bytes. `grown` is the number of bytes by which an overlay in this
+ * segment enlarges a buffer that is live in the last segment or step of `from`. Does nothing if
+ * `next.last` exceeds `query->max_bytes`, or if the last segment or step of `from` exceeds this
+ * limit with the enlarged buffer. */
 static void
 append (Prefixes *to,
         const Prefix *from,

@@ -133,9 +133,8 @@ replace_rows (const CleaveFitValue *value,
 }
 
 /* Returns the bytes of a tile in the middle of the first strip, for CLEAVE_HALO_CARRY_NARROW.
- * Returns 0 for other policies. The first strip carries no rows from another strip, so it computes
- * all its rows. Therefore, the tiles of the first strip recompute more rows of earlier values than
- * tiles of later strips. */
+ * Returns 0 for other policies. No earlier strip carries rows to the first strip, so its tiles
+ * recompute more rows than the tiles of later strips. */
 static gint64
 count_top (const CleaveFitState *state,
            const CleaveFitValue *value,
@@ -150,8 +149,10 @@ count_top (const CleaveFitState *state,
   return get_bytes (value, cleave_range_count (&top));
 }
 
-/* Adds the bytes of columns that tiles carry within a strip. If strips carry rows (`carries_rows`),
- * subtracts the corner that carried rows and columns share, so that it is counted once. */
+/* Adds the bytes of the columns that tiles carry within a strip: to `n_carried` for the strip in
+ * the middle, and to `n_carried_top` for the first strip. If strips carry rows (`carries_rows`),
+ * `n_carried` already includes the corner where carried rows and columns overlap, so the function
+ * does not add this corner. */
 static void
 add_carried_columns (const CleaveFitValue *value,
                      const CleaveFitRequired *required,
@@ -202,7 +203,8 @@ measure_pieces (const CleaveFitState *state,
   gboolean all, all_later, carries, carries_columns;
 
   count_common (&range[CLEAVE_FIT_MIDDLE], &range[CLEAVE_FIT_BEFORE], &all);
-  /* with any halo policy, strips with equal ranges share one piece, and carry its rows */
+  /* strips with equal ranges share one piece: the first strip computes its rows and carries them to
+   * all later strips, with any halo policy */
   carries = carries_rows ||
             (all && cleave_range_equal (&range[CLEAVE_FIT_MIDDLE], &range[CLEAVE_FIT_FIRST]));
   carries_columns =
@@ -251,7 +253,8 @@ cleave_fit_add_piece_bytes (CleaveFitState *state, guint index)
       state->carried += pieces.carried;
       state->carried_top += pieces.carried_top;
       state->copied += pieces.carried * state->walk->n_strips;
-      /* the walk has set the bytes of steps to 0 only inside the segment, so stop at its end */
+      /* add bytes only to steps of the segment, since the walk has not set the bytes of later steps
+       * to 0 */
       occupy (state, (gint) node->step, MIN (value->last_read, (gint) state->walk->end - 1),
               pieces.middle, pieces.first, pieces.top);
       return;

@@ -293,9 +293,9 @@ check_order (const CleaveGraph *graph, guint *position, GError **error)
   return TRUE;
 }
 
-/* Checks the segments of a plan. Each segment must have nodes and ends, and the graph must have all
- * nodes of the segments. By `position`, the nodes must run in the order in which the plan lists
- * them. */
+/* Checks that each segment of a plan has nodes and ends, and that the graph has these nodes. Also
+ * checks that the nodes run in the order in which the plan lists them. `position` is indexed by
+ * node id, and is the position of the node in the order of a run. */
 static gboolean
 check_parts (const GPtrArray *parts, CleaveGraph *graph, const guint *position, GError **error)
 {

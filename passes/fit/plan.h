@@ -26,7 +26,7 @@ struct _CleaveFitPlan
   CleaveFitTotals totals;
   gint64 peak_without_overlays; /* largest number of live bytes if no result overlaid an operand
                                    that dies */
-  /* CleaveArenaSpan: lifetimes of the buffers; NULL: the buffers were placed at once */
+  /* CleaveArenaSpan: lifetimes of the buffers; NULL: the measurement has placed the buffers */
   GArray *spans;
   guint n_threads;         /* threads of the program that was measured */
   gboolean exclude_inputs; /* the bytes of the graph's inputs were not counted */

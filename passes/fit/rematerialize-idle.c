@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds values that idle, and copies the backward slice of each value for its late readers. A
- * value idles while it waits for a reader and takes most of the live bytes. The late readers are
- * the readers after the first gap, which is a pair of consecutive readers with an idle step
- * between them. */
+/* Finds values that idle, and copies the backward slice of each value for its late readers. A value
+ * idles at a step if the value only waits for a reader and takes most of the live bytes. The late
+ * readers are the readers after the first gap: two consecutive readers with a step between them at
+ * which the value idles. */
 
 #include "rematerialize-idle.h"
 

@@ -14,15 +14,19 @@
 
 #include <math.h>
 
-/* Returns the index where chunk k of n begins. Larger chunks come first. */
+/* Returns the index where chunk `k` begins if `extent` elements are cut into `n` chunks. If `n`
+ * does not divide `extent`, the first chunks are one element larger: 4 chunks of 10 elements begin
+ * at 0, 3, 6 and 8. */
 static gint64
 find_begin (gint64 extent, gint64 n, gint64 k)
 {
   return k * (extent / n) + MIN (k, extent % n);
 }
 
-/* Returns the range of the chunk in the middle of `n` chunks. If two or more chunks are larger than
- * the other chunks, the range has the size of a larger chunk. */
+/* Returns a range that stands for most of the `n` chunks of `extent` elements. The range begins in
+ * the middle, since the halo of a chunk near a border may be smaller. If two or more chunks are
+ * larger than the other chunks, the range has the size of a larger chunk. For 10 elements in 4
+ * chunks, the range is [6, 9). */
 static CleaveSpan
 find_middle (gint64 extent, gint64 n)
 {
@@ -58,8 +62,8 @@ begin_tile (CleaveFitState *state, guint index, CleaveFitRequired *required)
   return TRUE;
 }
 
-/* Sets the samples of bands: narrows the strips to the band in the middle, and sets the sample
- * of the first band. Returns FALSE if the node cannot be cut into these bands. */
+/* Sets the samples of bands: limits the samples of strips to the columns of the band in the middle,
+ * and sets the first band. Returns FALSE if the node cannot be cut into these bands. */
 static gboolean
 begin_band (CleaveFitState *state, guint index, CleaveFitRequired *required)
 {
@@ -245,11 +249,12 @@ find_required (const CleaveFitState *state,
       copy_range (&required->range[s], &made[s]);
     else
       copy_whole (shape, &made[s]);
+  /* the range that a piece needs of another result is not mapped to result 0: overestimate it as
+   * all of result 0 */
   for (guint r = 1; r < node->n_values; r++)
     if (required[r].set_by_walk == state->walker->walk_number)
       for (guint s = 0; s < state->n_samples; s++)
-        copy_whole (shape, &made[s]); /* no map leads from other results to result 0, so the range
-                                         is overestimated */
+        copy_whole (shape, &made[s]);
   if (!node->can_split)
     {
       copy_whole (shape, &made[CLEAVE_FIT_FIRST]);
@@ -362,8 +367,8 @@ sum_pieces (double middle, double border, guint n)
                   : MIN (n * middle, (n - 2) * middle + 2 * border);
 }
 
-/* Returns the elements of the first strip with all its tiles. The first strip has the rows of the
- * first tile, and the other dimensions of the strip in the middle. */
+/* Returns the number of elements of the first strip with all its tiles. The first strip has the
+ * rows of the first tile, and the other dimensions of the strip in the middle. */
 static double
 count_first_strip (const CleaveRange made[CLEAVE_FIT_N_SAMPLES], const CleaveShape *shape)
 {
@@ -427,9 +432,9 @@ note_join (CleaveFitState *state, const CleaveFitNode *node)
     g_array_append_val (state->walker->joins, node->first_value);
 }
 
-/* Adds the cost of reading weights for each piece. A piece of some channels reads only the weights
- * of these channels, and leaves vectors partly empty. Any other piece reads all weights again.
- * Equal pieces become one piece, which reads the weights once. */
+/* Adds the cost of reading weights once for each piece. A piece of some channels reads only the
+ * weights of these channels, but leaves vector lanes empty. Any other piece reads all weights
+ * again. If all pieces are equal, they become one piece, which reads the weights once. */
 static void
 count_weights (CleaveFitState *state,
                const CleaveFitNode *node,

@@ -31,7 +31,8 @@ typedef struct
 {
   guint set_by_walk; /* number of the last walk that set the region; if this is not the current
                         walk, the region is empty */
-  gint64 joined;     /* number of elements that joins read in the sample CLEAVE_FIT_MIDDLE */
+  /* largest number of elements that one join reads in the sample CLEAVE_FIT_MIDDLE; 0: no join */
+  gint64 joined;
   CleaveRange range[CLEAVE_FIT_N_SAMPLES];
 } CleaveFitRequired;
 
@@ -91,8 +92,8 @@ typedef struct
   double macs;           /* MACs that pieces recompute */
   double reread_ns;      /* ns that each piece but the first adds by reading weights again */
   double piece_ns;       /* ns that one piece of each node adds before it computes anything */
-  double idle_ns;        /* ns that chunks of channels add by partly empty vectors */
-  gboolean overlaps;     /* two strips need the same elements of a value */
+  double idle_ns;        /* ns that chunks of channels add by vector lanes that stay empty */
+  gboolean overlaps;     /* two strips need the same elements of a value; TRUE for tiles */
   gboolean cuts_weights; /* pieces read different parts of some weights */
 } CleaveFitState;
 

@@ -2,8 +2,8 @@
 
 /* Chooses the plans of one graph variant to measure: the plans with the least memory under each
  * limit, and the cheapest plans between the unsplit graph and the least memory. A path is an
- * estimated plan (path.h). To calibrate means to replace the estimated bytes of segment
- * candidates by measured bytes. */
+ * estimated plan (path.h). To calibrate means to replace the estimated bytes of segment candidates
+ * and of their overlays by measured bytes. */
 
 #include "search.h"
 
@@ -21,8 +21,8 @@ static const double limits[CLEAVE_FIT_N_LIMITS] = { 0, 0.03, 0.1, INFINITY };
  * geometric mean, and BERT needs 14 % more. */
 static const double ahead[] = { -1, 1.0 / 12, 1 };
 
-/* Plans between the unsplit graph and the least memory differ by at least this fraction of their
- * bytes. */
+/* The search measures a series of plans between the unsplit graph and the least memory. The
+ * estimate of each plan is at least this fraction below the estimate of the plan before it. */
 #define STEP 0.07
 
 /* The search measures the cheapest path that needs at most this fraction more bytes than the path
@@ -45,8 +45,8 @@ static const double ahead[] = { -1, 1.0 / 12, 1 };
  * fastest plan for 9,152 bytes, and finds a plan that takes 1.3 times the time. */
 #define TILE_MARGIN 1.25
 
-/* The price in ns of an added MAC when the search looks for the paths with the fewest MACs. The
- * price of one MAC exceeds all other costs of a path. */
+/* The price in ns of an added MAC when the search looks for the path with the fewest MACs. This
+ * price is higher than all other costs of a path. */
 #define FEW_MACS 1e6
 
 /* The search does not know in advance the number of plans that it measures. After this number of
@@ -59,7 +59,8 @@ is_cancelled (const CleaveFitSearch *search)
   return g_cancellable_is_cancelled (search->options->cancellable);
 }
 
-/* Returns the number of limits in `ahead` to use. Only programs of one thread have overlays. */
+/* Returns the number of limits on overlays to use, from the begin of `ahead`. Programs of several
+ * threads have no overlays, so the search uses only the first limit for them. */
 static guint
 count_ahead (const CleaveFitSearch *search)
 {
@@ -111,7 +112,8 @@ find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, 
 
   if (target > max_bytes)
     return NULL;
-  do /* the first target is the bound, which a path often reaches; the next one is `max_bytes` */
+  do /* the first target is the lower bound of all paths, which a path often reaches; the next
+        target is `max_bytes` */
     {
       CleaveFitPath *path = find_path (variant, max_ahead, FEW_MACS, target);
 
@@ -140,8 +142,8 @@ get_watch (const CleaveFitVariant *variant, const CleaveFitSearch *search, gint6
   return (CleaveFitWatch){ .is_even = search->options->even_strips,
                            .max_bytes = max_bytes,
                            .tile_bytes = variant->tile_bytes,
-                           /* values that a pooling needs whole are computed in chunks of
-                            * channels */
+                           /* copies that only a pooling reads are cut into chunks of channels,
+                            * which read different weights */
                            .has_chunks = variant->rewrite.copies != NULL,
                            .cancellable = search->options->cancellable };
 }
@@ -236,8 +238,8 @@ find_next (const CleaveFitVariant *variant, double max_ahead, double max_macs, g
     return NULL;
   n_bytes = (gint64) ((1 + slack) * (double) least->n_bytes);
   cheapest = find_path (variant, max_ahead, FEW_MACS, MIN (n_bytes, max_bytes));
-  /* if overlays are allowed, the search keeps few prefixes: a larger limit of bytes may then give a
-   * worse path or no path */
+  /* with overlays, the search for a path keeps few prefixes (path.c), so a larger limit of bytes
+   * may give a worse path or no path */
   return is_within (variant, cheapest, max_macs) ? g_steal_pointer (&cheapest)
                                                  : g_steal_pointer (&least);
 }
@@ -253,7 +255,8 @@ measure_least (CleaveFitSearch *search,
                gint64 *least)
 {
   const CleaveFitMeasurement *before = NULL;
-  /* ratio of measured to estimated MACs; below 1, since the estimate is too high at borders */
+  /* largest ratio of measured to estimated added MACs so far; begins below 1, since the estimate is
+   * too high at borders */
   double ratio = 0.7;
 
   for (guint64 n_pieces = 0; n_pieces < MAX_PIECES && !is_cancelled (search);)

@@ -24,7 +24,7 @@
 
 typedef struct
 {
-  const CleaveFitOptions *options; /* options of the caller, with at least one thread */
+  const CleaveFitOptions *options; /* options of the caller; `n_threads` is at least 1 */
   gint64 unsplit_macs;             /* multiply-accumulates (MACs) of the unsplit graph */
   /* the least bytes that were measured so far, for all variants, under each limit on added MACs */
   gint64 least[CLEAVE_FIT_N_LIMITS];
@@ -34,12 +34,13 @@ typedef struct
 /* A variant of the graph, and the plans that were measured for it. */
 typedef struct
 {
-  CleaveGraph *before; /* a copy of the rewritten graph, with its nodes in the old order */
-  CleaveGraph *graph;  /* the rewritten graph, with nodes in the order of the steps */
+  CleaveGraph *before; /* the rewritten graph, before its nodes were reordered */
+  CleaveGraph *graph;  /* the rewritten graph, with its nodes in the order of the steps */
   CleaveFitRewrite rewrite;
   CleaveFitSteps steps;
   CleaveFitCandidates candidates;
-  gboolean has_all_strips; /* no limit of bytes left out candidates without tiles */
+  gboolean has_all_strips; /* TRUE: `candidates` has all candidates without tiles; FALSE: only those
+                              below a limit of bytes */
   gint64 least;            /* least estimated bytes of a plan without tiles */
   gint64 tile_bytes;       /* segments of tiles must need fewer bytes than this */
   GPtrArray *measurements; /* CleaveFitMeasurement: measured plans for this variant */

@@ -118,8 +118,8 @@ cut_clear (Cut *cut)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Cut, cut_clear)
 
-/* Finds the parts of a node's value. Returns FALSE if the value is too small, or if a reader does
- * not read a single range of the value. */
+/* Finds the parts of a node's value. Returns FALSE if the value is too small, if a reader does not
+ * read one range of the value, or if the ranges overlap or are all equal. */
 static gboolean
 cut_init (Cut *cut, CleaveNode *node, gint64 min_bytes)
 {
@@ -157,7 +157,7 @@ list_ranges (const Cut *cut)
   return ranges;
 }
 
-/* The state of the choice of nodes to cut, from the node that computes the value towards the
+/* The state of a search for the nodes to cut, from the node that computes the value towards the
  * inputs. */
 
 typedef struct
@@ -192,9 +192,9 @@ count_macs (const CleavePlan *plan)
   return n;
 }
 
-/* Returns whether the pieces together compute no more MACs than the node. For a node without
- * MACs, returns whether the pieces together read no more elements of an operand than the operand
- * or the result has. */
+/* Returns whether the pieces of a plan together compute no more MACs than the node. For a node
+ * without MACs, returns whether the pieces read few elements: of each operand at most as many as
+ * the operand or the result has. */
 static gboolean
 adds_no_work (const CleavePlan *plan)
 {
@@ -215,7 +215,7 @@ adds_no_work (const CleavePlan *plan)
   return TRUE;
 }
 
-/* Returns whether all readers of a node are in `plain`. */
+/* Returns whether only nodes in `search->plain` read the results of a node. */
 static gboolean
 is_read_by_plain (const CutSearch *search, const CleaveNode *node)
 {

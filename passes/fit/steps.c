@@ -19,8 +19,9 @@ is_source (const CleaveNode *node)
   return cleave_node_is_input (node) || cleave_node_is_fixed (node);
 }
 
-/* Returns the step of each node of the timeline, by position; the last entry is the number of
- * steps. Inputs and constants have -1, since they exist before the first step. */
+/* Returns the number of the step in which each node of the timeline runs, indexed by position. The
+ * last entry is the number of steps. Inputs and constants have -1, since they exist before the
+ * first step. */
 static gint *
 number_steps (const CleaveTimeline *timeline, guint *n_steps)
 {
@@ -42,8 +43,7 @@ get_step (const CleaveStorage *storage, const gint *step, guint index)
   return step[node == NULL ? storage->n_nodes : cleave_storage_position (storage, node)];
 }
 
-/* Returns a CleaveFitBuffer for each buffer of the storage, with the index of the buffer in the
- * storage. */
+/* Returns an array with a CleaveFitBuffer for each buffer of the storage, at the same index. */
 static GArray *
 make_buffers (const CleaveTimeline *timeline, const gint *step)
 {

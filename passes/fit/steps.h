@@ -30,12 +30,13 @@ typedef struct
   guint first_operand, n_operands;
   guint first_value, n_values;
   gint64 macs;
-  double reread_ns;   /* ns to read the weights of the node once more */
-  double piece_ns;    /* ns that a piece of the node takes before it computes anything */
-  gint channels;      /* dimension of result 0 whose elements need different weights; -1: no MACs */
-  gboolean is_view;   /* each result is a range of operand 0 that skips no elements */
-  gboolean can_split; /* the op has dimension maps */
-  gboolean is_wide;   /* rows of the result are much larger than rows of the operands */
+  double reread_ns; /* ns to read the weights of the node once more */
+  double piece_ns;  /* ns that a piece of the node takes before it computes anything */
+  gint channels; /* dimension of result 0 whose indices need different weights (the channels); -1:
+                    no MACs */
+  gboolean is_view;           /* each result is a range of operand 0 that skips no elements */
+  gboolean can_split;         /* the op has dimension maps */
+  gboolean is_wide;           /* rows of the result are much larger than rows of the operands */
   gboolean always_recomputes; /* pieces recompute the result with any halo policy, since the
                                * operand has fewer bytes than the result. Example: a
                                * DequantizeLinear */

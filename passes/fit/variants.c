@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes the variants of a graph one after the other. For each kind of rewrite, rewrites a copy
- * of the graph and finds its segment candidates. Measures plans of the variant if its estimate
- * saves memory. `first` is the variant without rewrites, and `base` is the variant whose
- * rewrites the next variant keeps. */
+/* Makes the variants of a graph one after the other. For each kind of rewrite, rewrites a copy of
+ * the graph and finds its segment candidates. Measures plans of the variant only if its estimated
+ * memory is below the estimates of all earlier variants. `first` is the variant without rewrites,
+ * and `base` is the variant whose rewrites the next variant keeps. */
 
 #include "variants.h"
 
@@ -24,8 +24,8 @@ typedef enum {
   N_KINDS
 } Kind;
 
-/* Rewrites apply only to values of at least 1 / MIN_PART of the unsplit arena. Fits of 46 networks
- * need the same bytes if MIN_PART is 8 or 32. */
+/* Rewrites apply only to values of at least 1 / MIN_PART of the unsplit arena. With 8 or 32 in
+ * place of 16, fits of 46 networks need the same bytes. */
 #define MIN_PART 16
 
 /* Returns the least number of bytes of a value that the rewrites change. */
@@ -115,8 +115,8 @@ get_graph (const CleaveFitVariant *variant, guint n_segments)
                                                                             : variant->graph;
 }
 
-/* Measures the plan without segments. Places the buffers at once: an unsplit graph has few buffers,
- * so the placement is fast. If the variant has no rewrite, this plan leaves the graph unchanged. */
+/* Measures the plan without segments, and places its buffers: an unsplit graph has few buffers, so
+ * the placement is fast. If the variant has no rewrite, this plan leaves the graph unchanged. */
 static void
 measure_unsplit (CleaveFitVariant *variant, const CleaveFitSearch *search)
 {
@@ -178,7 +178,8 @@ new_variant (Kind kind,
   if (variant->steps.nodes == NULL)
     cleave_fit_steps_init (&variant->steps, variant->graph, NULL);
   list_nodes (variant);
-  measure_unsplit (variant, search); /* the rewrite may need less memory even without segments */
+  /* even without segments, the rewritten graph may need less memory */
+  measure_unsplit (variant, search);
   return cleave_fit_variant_prepare (variant, search, max_bytes, NULL) ? g_steal_pointer (&variant)
                                                                        : NULL;
 }

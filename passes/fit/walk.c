@@ -88,8 +88,8 @@ find_inner (const CleaveFitState *state)
                    state->most_top == 0 ? 0 : state->most_top + state->carried_top));
 }
 
-/* Returns the bytes between the beginnings of y and x in memory if the strips that write y overlay
- * x. At this distance, no strip overwrites rows of x that a later strip reads. */
+/* Returns the shift of an overlay of y on x: the bytes from the begin of y to the begin of x. With
+ * this shift, the strips that write y overwrite no rows of x that a later strip reads. */
 static gint64
 find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFitValue *y)
 {
@@ -107,7 +107,8 @@ find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFi
   return MAX (MAX (first, middle), MAX (last, 0));
 }
 
-/* Returns the last step that reads a buffer, or a buffer that takes over its memory. */
+/* Returns the last step that reads the memory of a buffer, including all buffers that take over
+ * this memory. */
 static guint
 find_last (const CleaveFitSteps *steps, guint buffer)
 {
@@ -117,8 +118,8 @@ find_last (const CleaveFitSteps *steps, guint buffer)
 }
 
 /* Replaces `overlay` by the overlay of value `made` on value `read`, if this overlay saves more
- * bytes than `overlay`. When the split graph is planned, cleave_storage_lap() makes the same
- * overlay. */
+ * bytes than `overlay`. cleave_storage_lap() may make this overlay when a program of the split
+ * graph is planned. */
 static void
 note_overlay (const CleaveFitState *state, guint read, guint made, CleaveFitOverlay *overlay)
 {
@@ -188,7 +189,7 @@ count_earlier (const CleaveFitWalker *walker, const CleaveFitValue *join, guint 
 
 /* Returns the most bytes that pieces take (find_inner()), plus the memory of some joins. The
  * buffers of these joins begin before the segment, since an earlier step writes an operand there.
- * The strips of such a join take memory beside its buffer. */
+ * The strips of these joins take memory beside the buffers. */
 static gint64
 find_inner_of (const CleaveFitState *state, guint begin)
 {
@@ -285,8 +286,8 @@ cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker)
   return walker->n_visits;
 }
 
-/* Returns a number of bytes: if pieces take this number of bytes or more, a candidate that begins
- * at step `begin` needs at least `most` bytes. Returns 0 if no candidate may begin at the step.
+/* Returns the room of step `begin`: if pieces take this number of bytes or more, a candidate that
+ * begins at the step needs at least `most` bytes. Returns 0 if no candidate may begin at the step.
  * `after` is the size of the buffers that are live after the candidate, and `both` is the size of
  * the buffers that are live before and after it. An overlay saves at most the largest buffer that
  * is live before the candidate. */
@@ -335,7 +336,7 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
                                walk->n_columns > 1 ? CLEAVE_FIT_N_SAMPLES : CLEAVE_FIT_N_OF_STRIPS,
                            .both = walker->crossing[walk->end],
                            .overlaps = walk->n_columns > 1 };
-  gint64 most = 0; /* peak of the unsplit steps in bytes */
+  gint64 most = 0; /* peak in bytes of the visited steps if they are not split */
 
   walker->walk_number++;
   walker->overlaps_wide = FALSE;

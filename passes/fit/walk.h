@@ -16,18 +16,19 @@
  *     |  shift  |      operand      |
  *     |      result      |
  *
- * The buffer is live from the first byte of the operand to the last read of the result. */
+ * The buffer is live from the step that computes the operand to the last step that reads the
+ * result. */
 typedef struct
 {
   gint64 operand, result; /* bytes of both values; `result` 0: no overlay */
-  gint64 shift; /* bytes that strips read ahead: from the begin of the result to the begin of the
+  gint64 shift; /* bytes that strips read ahead, from the begin of the result to the begin of the
                    operand; estimated or measured */
-  gint64 estimated_shift;
+  gint64 estimated_shift; /* `shift` before any measurement */
   guint last; /* last step that reads the result, or a value that overwrites the result */
 } CleaveFitOverlay;
 
-/* Returns the bytes of the buffer that operand and result share. The buffer of the operand is
- * `extra` bytes larger than the operand. */
+/* Returns the bytes of the buffer that operand and result share. `extra` is the number of bytes by
+ * which an earlier overlay has enlarged the buffer of the operand. */
 static inline gint64
 cleave_fit_overlay_get_bytes (const CleaveFitOverlay *overlay, gint64 extra)
 {
@@ -59,7 +60,8 @@ typedef struct
   gboolean is_measured;
   CleaveFitOverlay overlay;
   double macs; /* MACs that the segment adds */
-  double work; /* added ns, for MACs, nodes, copied bytes, and weights that strips read again */
+  double work; /* ns that the segment adds, for MACs, nodes, copied bytes, and weights that strips
+                  read again */
 } CleaveFitCandidate;
 
 /* Returns the bytes of a segment with its overlay. */
