@@ -20,7 +20,7 @@ cleave_fit_count_bytes (const CleaveResult *value)
 }
 
 /* Returns whether a node is an input or a constant. Inputs and constants exist before a run begins,
- * at any position in the order of nodes. */
+ * whatever their position in the order of nodes. */
 static inline gboolean
 cleave_fit_is_there_anyway (const CleaveNode *node)
 {

@@ -34,8 +34,8 @@ typedef struct
   const CleaveFitSteps *steps;
   guint max_steps;
   const CleaveFitWatch *watch;
-  /* NULL: the search finds candidates without tiles; else these candidates, to which the search
-   * adds candidates with tiles */
+  /* candidates without tiles, to which the search adds candidates with tiles; NULL: the search
+   * finds the candidates without tiles */
   const CleaveFitCandidates *strips;
   gint n_begun; /* number of segment ends for which threads have begun to search; atomic */
   /* indexed by end: the candidates (CleaveFitCandidate) with this end; NULL: not found yet */

@@ -127,9 +127,9 @@ form_take (Form *form, Form *other)
   *other = (Form){ 0 };
 }
 
-/* Moves the segments that the plan must not split to the front of `missing`, and returns their
- * number. These are all segments in `missing`. If `few_stay` is TRUE, segments of few pieces are an
- * exception: the plan may split them without a Loop. */
+/* Moves the segments to leave out of the plan to the front of `missing`, and returns their number.
+ * If `few_stay` is FALSE, leaves out all segments in `missing`. If `few_stay` is TRUE, keeps
+ * segments of few pieces (has_few_pieces()), which the plan then splits without a Loop. */
 static guint
 sort_missing (const Form *form, gboolean few_stay)
 {

@@ -79,8 +79,8 @@ CleaveFitMeasurement *cleave_fit_measurement_new_without (const CleaveGraph *gra
                                                           const GPtrArray *parts,
                                                           const gboolean *whole,
                                                           guint n_threads);
-/* Returns whether a graph has the nodes of the segments `parts`, and the end nodes of each segment
- * can be cut along the segment's dimensions. If not, sets the error. */
+/* Returns whether a graph has the nodes of the segments `parts`, and whether the end nodes of each
+ * segment can be cut along the segment's dimensions. If not, sets the error. */
 gboolean cleave_fit_parts_check (const GPtrArray *parts, CleaveGraph *graph, GError **error);
 /* Splits the segments `parts` of the graph. The nodes of the segments must be in the order of the
  * graph's list of nodes. Adds the pieces to `report` unless `report` is NULL. If the graph lacks

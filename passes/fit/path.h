@@ -22,9 +22,8 @@ typedef struct
 {
   gint64 max_bytes;
   double mac_price; /* nanoseconds that the search adds to the run time of each added MAC */
-  /* The limit on overlays, as a fraction of the smaller of two values: a result, and an operand
-   * that dies. The result overlays the operand only if strips read ahead by at most this
-   * fraction. */
+  /* A result overlays an operand that dies only if strips read ahead by at most this fraction of
+   * the smaller of the two values. Negative: no overlays. */
   double max_ahead;
 } CleaveFitPathQuery;
 

@@ -294,8 +294,8 @@ check_order (const CleaveGraph *graph, guint *position, GError **error)
 }
 
 /* Checks that each segment of a plan has nodes and ends, and that the graph has these nodes. Also
- * checks that the nodes run in the order in which the plan lists them. `position` is indexed by
- * node id, and is the position of the node in the order of a run. */
+ * checks that the nodes run in the order in which the plan lists them. `position` gives the
+ * position of each node in the order of a run, indexed by node id. */
 static gboolean
 check_parts (const GPtrArray *parts, CleaveGraph *graph, const guint *position, GError **error)
 {

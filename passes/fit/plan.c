@@ -101,7 +101,8 @@ copy_for (const CleaveFitPlan *plan, const CleaveGraph *graph)
   return copy;
 }
 
-/* Returns whether a plan still has a segment if the segments with TRUE in `whole` are left out. */
+/* Returns whether a plan splits at least one segment if the segments with TRUE in `whole` stay
+ * whole. */
 static gboolean
 has_part (const CleaveFitPlan *plan, const gboolean *whole)
 {

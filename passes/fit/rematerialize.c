@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Copies backward slices for poolings, and copies nodes with cheap values for each reader.
- * Records each copy by the names of its nodes (CleaveFitCopy), and repeats recorded copies in
- * another graph. */
+/* Copies backward slices for poolings. Also copies nodes whose results are cheap to recompute: each
+ * reader after the first gets a copy. Records each copy by the names of its nodes (CleaveFitCopy),
+ * and repeats recorded copies in another graph. */
 
 #include "rematerialize.h"
 

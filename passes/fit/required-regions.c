@@ -62,8 +62,8 @@ begin_tile (CleaveFitState *state, guint index, CleaveFitRequired *required)
   return TRUE;
 }
 
-/* Sets the samples of bands: limits the samples of strips to the columns of the band in the middle,
- * and sets the first band. Returns FALSE if the node cannot be cut into these bands. */
+/* Sets the samples of bands: limits the samples of strips to the band in the middle, and sets the
+ * sample of the first band. Returns FALSE if the node cannot be cut into these bands. */
 static gboolean
 begin_band (CleaveFitState *state, guint index, CleaveFitRequired *required)
 {

@@ -90,7 +90,7 @@ typedef struct
   gint64 most_middle, most_first, most_top;
   gint64 copied;         /* bytes of carried rows that all strips together copy */
   double macs;           /* MACs that pieces recompute */
-  double reread_ns;      /* ns that each piece but the first adds by reading weights again */
+  double reread_ns;      /* ns that each piece after the first adds by reading weights again */
   double piece_ns;       /* ns that one piece of each node adds before it computes anything */
   double idle_ns;        /* ns that chunks of channels add by vector lanes that stay empty */
   gboolean overlaps;     /* two strips need the same elements of a value; TRUE for tiles */

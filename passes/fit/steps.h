@@ -13,12 +13,12 @@
 
 #define CLEAVE_FIT_NONE G_MAXUINT
 
-/* An operand of a node: the value that it reads, and the dimension maps to the ranges that pieces
- * read. */
+/* An operand of a node: the value that it reads, and the dimension maps, which give the ranges of
+ * the value that pieces of the node read. */
 typedef struct
 {
-  guint value; /* index of the value that the node reads; CLEAVE_FIT_NONE: an input, a constant,
-                * or no operand */
+  guint value; /* index of the value that the node reads; CLEAVE_FIT_NONE: an input, a constant, or
+                  an omitted operand */
   CleaveDimMap map[CLEAVE_MAX_RANK];
 } CleaveFitOperand;
 

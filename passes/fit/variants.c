@@ -28,7 +28,7 @@ typedef enum {
  * place of 16, fits of 46 networks need the same bytes. */
 #define MIN_PART 16
 
-/* Returns the least number of bytes of a value that the rewrites change. */
+/* Returns the bytes of the smallest values that the rewrites change. */
 static gint64
 get_min_bytes (const CleaveFitVariant *first)
 {
@@ -107,7 +107,8 @@ list_nodes (CleaveFitVariant *variant)
   variant->graph->keeps_order = TRUE;
 }
 
-/* Returns the graph that a plan with `n_segments` segments splits. */
+/* Returns the graph to which a plan with `n_segments` segments is applied. A plan without segments
+ * and without rewrites does not reorder the nodes either. */
 static const CleaveGraph *
 get_graph (const CleaveFitVariant *variant, guint n_segments)
 {

@@ -78,8 +78,8 @@ cleave_fit_walker_free (CleaveFitWalker *walker)
   g_free (walker);
 }
 
-/* Returns the maximum over the steps of the segment of the bytes of pieces and carried rows. The
- * result never decreases while the walk adds steps. */
+/* Returns the most bytes that pieces and carried rows take in a step of the segment. The result
+ * never decreases while the walk adds steps. */
 static gint64
 find_inner (const CleaveFitState *state)
 {
