@@ -26,7 +26,7 @@ PAGES = {'index.md': 'guide.md'}
 def write_content(to):
     """Copies the pages of the guide to a folder, adds the page of samples, and returns the configuration for them."""
     for page in content.glob('*.md'):
-        # The generator does not know a block with the name of its file.
+        # "```graph FILE" begins a block of code that the tests load from FILE. gi-docgen does not know this form.
         text = re.sub('^```graph .*', '```text', page.read_text(encoding='utf-8'), flags=re.M)
         (to / PAGES.get(page.name, page.name)).write_text(text, encoding='utf-8')
     text = pathlib.Path(config).read_text(encoding='utf-8').replace('"index.md"', '"guide.md"')

@@ -117,7 +117,7 @@ def bundle(graph, folder=None, max_memory=None, max_added_macs=0, **options):
     `cleave bundle`, such as `kernels='c'` and `single_file=True`.
 
     `input` and `output` select the memory of inputs and outputs: 'arena', or 'apart' for memory of the caller. With
-    `input='rows'`, a function of the caller supplies each row. A dictionary from names selects the memory of each input
+    `input='rows'`, the run calls a function of the caller for each row of an input. A dictionary from names selects the memory of each input
     or output. `memory` is a dictionary from the names of memories to their sizes, the fastest memory first. `state` is
     a dictionary from each input to the output that is its value in the next run. `state` may also be a list of inputs,
     or 'all'.

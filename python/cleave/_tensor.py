@@ -168,8 +168,8 @@ def split_op(operator_name, shape, **arguments):
 
     `operator_name` is 'onednn', 'tensorflow', 'pytorch', 'onnx', 'openvino-split', 'openvino-variadic-split',
     'directml' or 'xla'. The arguments have the names that the operator has in its framework. An argument that is None
-    is absent. The argument `outputs` of 'directml' is a list of shapes, and the arguments of 'xla' have a list of
-    indices for each slice."""
+    is absent. The argument `outputs` of 'directml' is a list of shapes. An argument of 'xla', such as
+    `start_indices`, is a list with an element for each slice: a list with an index for each dimension."""
     texts = {name: text_of(value) for name, value in arguments.items() if value is not None}
     with errors():
         attrs = Cleave.split_op_from_texts(operator_name, type_of('float32', shape), texts)
