@@ -18,7 +18,7 @@ G_BEGIN_DECLS
 /**
  * CleaveProgram:
  *
- * A compiled graph, ready to run. A program runs once at a time.
+ * A compiled graph, ready to run. A program must not be run by two threads at the same time.
  */
 typedef struct _CleaveProgram CleaveProgram;
 

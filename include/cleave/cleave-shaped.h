@@ -24,14 +24,16 @@ G_BEGIN_DECLS
 /**
  * CleaveDynamicProgram:
  *
- * The programs of the dynamic part of a model. A dynamic program runs once at a time.
+ * The programs of the dynamic part of a model. A dynamic program must not be run by two threads at
+ * the same time.
  */
 typedef struct _CleaveDynamicProgram CleaveDynamicProgram;
 
 /**
  * CleaveShapedProgram:
  *
- * The programs of one model for several shapes of its inputs. A shaped program runs once at a time.
+ * The programs of one model for several shapes of its inputs. A shaped program must not be run by
+ * two threads at the same time.
  */
 typedef struct _CleaveShapedProgram CleaveShapedProgram;
 

@@ -16,7 +16,8 @@ typedef struct
   guint n_nodes;
   gint64 macs, bytes;     /* MACs of the frame's nodes, and bytes of the results that nodes in
                            * other frames read */
-  const CleaveNode *last; /* the last node of the frame whose part of the whole result is known */
+  const CleaveNode *last; /* the last node of the frame whose part of a whole result is in `places`;
+                           * NULL: there is no such node */
   Agnode_t *vertex;
 } Box;
 
@@ -24,8 +25,8 @@ typedef struct
 {
   const CleaveGraph *graph;
   CleaveFrames *frames;
-  CleavePiecePlace *places; /* indexed by node id: part of the whole result that the node
-                             * computes */
+  CleavePiecePlace *places; /* indexed by node id: the part of a whole result that the node
+                             * computes; a range of rank 0: the node is no piece */
   Box *boxes;               /* indexed by frame: box of the frame */
   Agnode_t **inputs;        /* indexed by node id: vertex of an input */
   guint n_prefix;

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans the node that computes one chunk of a result. Makes three checks: each operand slice has
- * elements, the op can be narrowed, and the inferred shapes equal the shapes of the chunk. */
+/* Plans the node that computes one chunk of a result. Makes three checks. map_operands(): each
+ * operand slice has elements. `narrow` of the op: a node can compute the chunk. infer_results():
+ * the inferred shapes equal the shapes of the chunk. */
 
 #include "chunk.h"
 
 #include <string.h>
 
-/* Makes a slice with elements from an empty slice, for an op with the flag CLEAVE_OP_CROPS. In each
- * empty dimension, the slice gets the nearest element of the operand. A negative clip (CleaveSlice)
- * crops this element again, so that the piece still computes only padding. Example: rows [-3, -1)
- * become rows [0, 1) with clips 3 and -2. */
+/* Adds one element to each empty dimension of a slice: the element of the operand that is nearest
+ * to the padding. For ops with the flag CLEAVE_OP_CROPS, such as Pad. A negative clip (CleaveSlice)
+ * removes this element from the result of the piece, so the piece computes only padding.
+ *
+ * Example: a chunk needs the rows [-3, -1), which lie before row 0. The piece reads row 0. The clip
+ * 3 at the begin adds the rows -3, -2 and -1 before row 0. The clip -2 at the end removes the last
+ * two of these four rows. The rows -3 and -2 remain. */
 static void
 read_nearest (CleaveSlice *slice, const CleaveShape *operand)
 {
@@ -52,10 +56,11 @@ map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
   return slice;
 }
 
-/* Finds how far a chunk that reads only padding must extend, so that it reads an element of the
- * operand. If `grow`, returns the smallest end of such a chunk in dimension `map->from` of the
- * result; if not, its largest begin. `extent` is the extent of the operand's dimension, `n` the
- * extent of the result's dimension. Uses binary search. */
+/* Extends a chunk that reads only padding until the chunk reads an element of the operand. If
+ * `grow` is set, moves the end of the chunk in dimension `map->from` of the result, and returns the
+ * smallest end that suffices. If not, moves the begin, and returns the largest begin that suffices.
+ * `extent` is the extent of the operand's dimension, `n` the extent of the result's dimension. Uses
+ * binary search. */
 static gint64
 find_reach (
     const CleaveDimMap *map, const CleaveRange *chunk, gint64 extent, gint64 n, gboolean grow)
@@ -119,8 +124,9 @@ refuse_empty (const CleaveCall *call, guint operand, const CleaveRange *chunk, G
                         cleave_op_operand_name (call->op, operand));
 }
 
-/* Makes check 1: returns whether all slices have elements. Exception: if the op has the flag
- * CLEAVE_OP_VARIADIC, the piece is made without the operands whose slices are empty. */
+/* Sets the slice of each operand. Returns FALSE if a slice is empty, and appends the reason to
+ * `why`. If the op has the flag CLEAVE_OP_VARIADIC, an empty slice is no error: the piece is made
+ * without this operand. */
 static gboolean
 map_operands (CleaveChunk *chunk, const CleaveCall *call, GString *why)
 {
@@ -159,9 +165,9 @@ narrowed_call (const CleaveChunk *chunk, const CleaveCall *call, CleaveTensorTyp
   return narrow;
 }
 
-/* Refuses a chunk, because the shape `got` from `infer` differs from the chunk's shape `want`.
- * Returns FALSE and appends the reason to `why`. The reason names the first dimension that
- * differs. */
+/* Refuses a chunk: returns FALSE and appends the reason to `why`. The shape `got`, which `infer`
+ * gives the result of the piece, differs from the chunk's shape `want`. The reason names the first
+ * dimension that differs. */
 static gboolean
 refuse_shape (const CleaveCall *call,
               guint result,
@@ -186,9 +192,8 @@ refuse_shape (const CleaveCall *call,
   return cleave_refuse (why, "%s would have rank %u, not %u", name, got->rank, want->rank);
 }
 
-/* Makes check 3 (the op's `narrow` is check 2): `infer` must give result 0 the shape of the chunk.
- * A piece also computes a range of each further result: `infer` must give the result the shape of
- * this range. */
+/* Infers the types of the results of a piece. Returns FALSE, and appends the reason to `why`,
+ * unless each result has the shape of the range that the chunk contains of this result. */
 static gboolean
 infer_results (CleaveChunk *chunk, const CleaveCall *call, GString *why)
 {

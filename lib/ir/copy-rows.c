@@ -56,8 +56,8 @@ copy_short (char *to, const char *from, gint64 n)
   memcpy (to + n - 16, from + n - 16, 16);
 }
 
-/* Copies rows of `part` to 2 * `part` bytes. Each row takes two moves of `part` bytes, which may
- * overlap. */
+/* Copies rows that have at least `part` and at most 2 * `part` bytes each. Copies the first `part`
+ * bytes of a row, then the last `part` bytes. The two ranges may overlap. */
 static inline __attribute__ ((always_inline)) void
 copy_pairs (char *to,
             gint64 to_step,

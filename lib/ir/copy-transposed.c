@@ -97,9 +97,9 @@ copy_partial (char *to, const char *from, gint64 n)
 #define DEFINE_TURN(type, N)                                                                       \
   typedef type Row_##type __attribute__ ((vector_size (VECTOR)));                                  \
                                                                                                    \
-  /* Interleaves n rows: afterwards, the rows hold element 0 of each row, then element 1 of each   \
-   * row, and so on.  Each of log2 n steps interleaves row i with row i + n/2.  If n is N, the     \
-   * function transposes the rows. */                                                              \
+  /* Interleaves n rows of N elements: afterwards, the rows hold element 0 of each row, then       \
+   * element 1 of each row, and so on.  Each of log2 n steps interleaves row i with row i + n/2.   \
+   * For n = N, this transposes the block: its rows become its columns. */                         \
   static INLINED                                                                                   \
   mix_##type (Row_##type *rows, const guint n)                                                     \
   {                                                                                                \
@@ -117,8 +117,9 @@ copy_partial (char *to, const char *from, gint64 n)
       }                                                                                            \
   }                                                                                                \
                                                                                                    \
-  /* Deinterleaves n rows: afterwards, row j holds the elements j, j + n, j + 2n, … of the sequence\
-   * of all rows.  No caller needs this function for elements of 8 bytes. */                       \
+  /* Deinterleaves n rows of N elements, which count as one sequence: afterwards, row j holds the  \
+   * elements j, j + n, j + 2n, … of the sequence.  No caller needs this function for elements of 8\
+   * bytes. */                                                                                     \
   G_GNUC_UNUSED static INLINED                                                                     \
   part_##type (Row_##type *rows, const guint n)                                                    \
   {                                                                                                \

@@ -126,9 +126,9 @@ cleave_view_stream (const CleaveView *to, const CleaveView *from)
 
 /* The functions below copy between two shapes. */
 
-/* The dimensions of one side (`to` or `from`) of a copy between two shapes. Dimensions that
- * continue each other in memory are merged into one. take() splits loops off from the innermost
- * dimension. */
+/* The dimensions of one of the two views of a copy between two shapes: of the destination `to` or
+ * of the source `from`. Two adjacent dimensions are merged into one if one stride steps through the
+ * elements of both. take() divides the innermost dimension. */
 typedef struct
 {
   guint rank;
@@ -154,7 +154,8 @@ make_side (const CleaveView *view)
   return side;
 }
 
-/* Splits a loop of n iterations off the innermost dimension of a side. */
+/* Divides the extent of the innermost dimension by n, for a loop of n iterations that the caller
+ * has added. The stride grows by the factor n. Removes the dimension if its extent becomes 1. */
 static void
 take (Side *side, gint64 n)
 {
@@ -179,8 +180,9 @@ common_divisor (gint64 a, gint64 b)
   return a;
 }
 
-/* Splits off the loops that both sides have in common, innermost first: [6, 4] and [3, 8] are both
- * 3 × 2 × 4. Stops when the innermost dimensions have no common divisor. */
+/* Adds the loops that both views have in common to `loops`, innermost first, and divides the
+ * dimensions of both by these loops. Example: [6, 4] and [3, 8] both become 3 × 2 × 4. Stops when
+ * the innermost dimensions have no common divisor. */
 static void
 take_loops (CleaveCopyLoops *loops, Side *to, Side *from)
 {
@@ -197,8 +199,9 @@ take_loops (CleaveCopyLoops *loops, Side *to, Side *from)
     }
 }
 
-/* Moves `index` of a side to the next element in row-major order. Returns the offset of that
- * element; `at` is the offset of the present element. */
+/* Advances `index`, which has one index for each dimension of `side`, to the next element in
+ * row-major order. `at` is the offset of the element at `index` before the call. Returns the offset
+ * of the next element. */
 static gint64
 step_side (const Side *side, gint64 *index, gint64 at)
 {
@@ -213,8 +216,9 @@ step_side (const Side *side, gint64 *index, gint64 at)
   return at;
 }
 
-/* Copies between the dimensions that are left after take_loops() split off the common loops, such
- * as [3, 5] and [5, 3]: one element after the other. For each element, all common loops run. */
+/* Copies after take_loops(). The dimensions that remain in `to` and `from` have no loop in common,
+ * such as [3, 5] and [5, 3]. Visits the elements of these dimensions one after the other, and runs
+ * all common loops for each element. */
 static void
 copy_elements (
     const CleaveCopyLoops *loops, const Side *to, const Side *from, char *t, const char *f)

@@ -57,8 +57,9 @@ void cleave_view_copy_reshaped (const CleaveView *to, const CleaveView *from);
  * loop, element by element. */
 void cleave_copy_rows (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_rows);
 void cleave_copy_lines (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer);
-/* Copies n bytes with non-temporal stores, and prefetches the bytes that lie `ahead` bytes after
- * the copied bytes. cleave_can_stream() must return TRUE for the row. */
+/* Copies a row of n bytes with non-temporal stores. For each cache line that it copies, prefetches
+ * the bytes of `from` that lie `ahead` bytes later. Call this function only if cleave_can_stream()
+ * returns TRUE for the address `to` and for n. */
 void cleave_stream_row (char *to, const char *from, gint64 n, gint64 ahead);
 /* Makes the bytes of earlier non-temporal stores visible to other threads. */
 void cleave_stream_end (void);

@@ -6,9 +6,8 @@
 
 #include "graph-private.h"
 
-/* Returns whether the value of a node exists before the first node runs, at any position of the
- * node in an order. TRUE for an input of the graph, and for a node that depends on constants
- * alone. */
+/* Returns TRUE for an input of the graph, and for a node that depends on constants alone. In every
+ * order of the nodes, the values of these nodes exist before the first other node runs. */
 static inline gboolean
 cleave_node_is_source (const CleaveNode *node)
 {

@@ -123,8 +123,8 @@ cleave_node_drop_constant (CleaveNode *node)
   g_clear_pointer (&((CleaveConstantAttrs *) node->attrs)->value, cleave_tensor_unref);
 }
 
-/* Returns the graph of an operand. An output of the graph has no node, but reads a value of the
- * graph. */
+/* Returns the graph that has an operand. An output of a graph is a CleaveOperand without a node;
+ * for an output, returns the graph of the value that the output reads. */
 static const CleaveGraph *
 graph_of (const CleaveOperand *operand)
 {
@@ -154,8 +154,8 @@ cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
 
   if (operand->result == result)
     return;
-  /* Read whether the nodes are fixed before cleave_operand_detach(): while a node lacks its only
-   * operand that is not fixed, the node counts as fixed. */
+  /* Set `was_fixed` before the call of cleave_operand_detach(). After the call, a node counts as
+   * fixed if the detached operand was its only operand that is not fixed. */
   is_variable = !cleave_node_is_fixed (result->node);
   was_fixed = operand->node != NULL && cleave_node_is_fixed (operand->node);
   cleave_operand_detach (operand);

@@ -242,13 +242,15 @@ struct _CleaveOp
   /* Sets map[d] for each dimension d of `operand`. The map gives the span of the operand that a
    * span of the result needs. NULL: the op cannot be split. */
   void (*maps) (const CleaveCall *call, guint operand, CleaveDimMap *map);
-  /* Sets map[d] for each dimension d of `result` (1, 2 …). The map gives the span of `result` that
-   * a node computes together with a span of result 0. NULL: the spans are equal. */
+  /* Sets map[d] for each dimension d of result number `result`, which is 1 or more. The map gives
+   * the span of this result that a node computes together with a span of result 0. NULL: the spans
+   * are equal. */
   void (*result_maps) (const CleaveCall *call, guint result, CleaveDimMap *map);
-  /* Changes `attrs`, a copy, to the attributes of a node that computes only the chunk: for example,
-   * sets the pads of a Conv to the clips of its slice. If there is no such node, returns FALSE and
-   * appends to `why`, unless `why` is NULL, which chunks are possible. A NULL function: pieces have
-   * the attributes of the whole node. */
+  /* Changes `attrs` to the attributes of a node that computes only the chunk. `attrs` is a copy of
+   * the attributes of the whole node. For example, sets the pads of a Conv to the clips of its
+   * slice. Returns FALSE if no node can compute the chunk. In this case, also appends to `why`
+   * which chunks are possible; `why` may be NULL. If this field is NULL, pieces have the attributes
+   * of the whole node. */
   gboolean (*narrow) (const CleaveCall *call,
                       const CleaveChunk *chunk,
                       gpointer attrs,
@@ -265,11 +267,10 @@ struct _CleaveOp
    * of operands and results. NULL: the number of steps is the result of `macs` or, if that is 0,
    * the number of operand elements that the maps give for all elements of the result, added up. */
   double (*work) (const CleaveCall *call);
-  /* Prints a space and the attributes. NULL: the table of attributes defines the text. */
+  /* Appends a space and the attributes. NULL: the table of attributes defines the text. */
   void (*print) (gconstpointer attrs, GString *out);
-  /* Parses the text that `print` wrote, without the space. Writes the attributes to `attrs`, which
-   * already holds the defaults.
-   */
+  /* Parses the text of the attributes that `print` wrote after its space. Writes the attributes to
+   * `attrs`, which already holds the defaults. */
   gboolean (*parse) (const char *text, gpointer attrs, GError **error);
   /* Returns the family of fast kernels that serves this call. NULL: the reference kernel. */
   CleaveKernel (*kernel) (const CleaveCall *call);

@@ -9,7 +9,7 @@
 
 /* The order in which a kernel reads the operand and writes the rows of the result. */
 typedef enum {
-  ROW_ORDER_NONE,          /* no fixed order */
+  ROW_ORDER_NONE,          /* the kernel writes the rows in no fixed order */
   ROW_ORDER_WHILE_READING, /* row by row; the kernel writes a row while it reads the operand rows
                             * that the row needs */
   ROW_ORDER_AFTER_READING  /* row by row; the kernel first reads all operand rows that a row needs,
@@ -37,8 +37,9 @@ find_row_order (const CleaveCall *call)
 
 /* Sets `rows` to the dimension of the rows of an image, or of the planes of a volume: the first
  * dimension that is neither N nor C. Returns FALSE for a batch of several images. Also returns
- * FALSE if a kernel writes while it reads and there is only one spatial dimension: a kernel writes
- * the pixels of one row in any order. */
+ * FALSE for a value with one spatial dimension if the order is ROW_ORDER_WHILE_READING. The
+ * elements of this dimension would be the rows, but the kernel does not write them one after the
+ * other. */
 static gboolean
 find_rows (const CleaveCall *call, guint operand, RowOrder order, guint *rows)
 {

@@ -18,8 +18,9 @@
  * allocated with malloc(). */
 #define UNIT 16
 #define MAX_UNITS 32
-/* Items of at most this many units, mostly names, are in blocks without larger items. So a walk
- * over all nodes does not load names into the cache. */
+/* A block contains either items of at most NAME_UNITS units of UNIT bytes, or larger items. The
+ * small items are mostly names, the larger items mostly nodes. Since the nodes are in blocks of
+ * their own, a walk over all nodes does not load names into the cache. */
 #define NAME_UNITS 4
 /* Offset of the first item of a block, aligned to a cache line of 64 bytes. Most nodes take 256
  * bytes, so most nodes are aligned to cache lines. */
@@ -58,9 +59,10 @@ G_STATIC_ASSERT (sizeof (Free) <= UNIT);
 
 struct _CleaveSlab
 {
-  GPtrArray *blocks; /* Block; an entry is NULL if its block was freed */
-  GArray *unused;    /* guint: the indices of freed blocks in `blocks` */
-  Block *filling[2]; /* the blocks from which new items are taken: [0] for names, [1] for nodes */
+  GPtrArray *blocks;          /* Block; an entry is NULL if its block was freed */
+  GArray *unused;             /* guint: the indices of freed blocks in `blocks` */
+  Block *filling[2];          /* the blocks from which new items are taken: [0] for items of at most
+                               * NAME_UNITS units, [1] for larger items */
   guint first[MAX_UNITS + 1]; /* for each number of units: a block with free items, or NO_BLOCK */
 };
 

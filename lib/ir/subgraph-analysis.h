@@ -2,27 +2,31 @@
 #pragma once
 
 /* The state of the search for parallel subgraphs, which subgraphs.c and subgraph-handovers.c share.
- * The *work* is the set of nodes that depend on an input and on which an output depends, except for
- * inputs, constants, views and joins. A node is *alone* if no other node of the work can run at the
- * same time: each one must run before it or after it. subgraphs.h has the exact definitions. */
+ * A *compute node* is a node that depends on an input and on which an output depends. Inputs,
+ * constants, views and joins are no compute nodes. A compute node is *alone* if each other compute
+ * node must run before or after this node. subgraphs.h has a drawing. */
 
 #include "graph-private.h"
 
 /* The state of the analysis. Arrays are indexed by node id, by component, or by position. The
- * position of a node is its index in `work`, which is in topological order. */
+ * position of a compute node is its index in `work`, which is in topological order. */
 typedef struct
 {
   const CleaveGraph *graph;
   GPtrArray *order;
-  GPtrArray *work;  /* CleaveNode: nodes of the work, indexed by position */
+  GPtrArray *work;  /* CleaveNode: the compute nodes, indexed by position */
   gboolean *in_use; /* indexed by node id: whether the node depends on an input, and an output
                      * depends on the node */
-  gint *position;   /* indexed by node id: the position of the node; -1 if it is not in `work` */
-  gint *next;       /* indexed by node id: smallest position of the nodes of the work that read the
-                     * node, directly or through views and joins; G_MAXINT: there are none */
-  gint *prev;       /* indexed by node id: largest position of the nodes of the work that the node
-                     * reads, directly or through views and joins; -1: there are none */
-  gboolean *alone;  /* indexed by position: whether the node at this position is alone */
+  gint *position;   /* indexed by node id: the position of the node; -1: the node is no compute
+                     * node */
+  gint *next;       /* indexed by node id: position of the first compute node that reads the node,
+                     * directly or through views and joins; G_MAXINT: no compute node reads the
+                     * node */
+  gint *prev;       /* indexed by node id: position of the last compute node whose result the node
+                     * reads, directly or through views and joins; -1: the node reads no compute
+                     * node */
+  gboolean *alone;  /* indexed by position: whether the compute node at this position is alone: no
+                     * other compute node can run at the same time */
   gboolean *out; /* indexed by node id: whether the node is removed before components are found */
   guint *component;
   guint n_components;
@@ -45,6 +49,6 @@ cleave_subgraph_find_root (CleaveSubgraphAnalysis *a, guint component)
   return component;
 }
 
-/* Unites two components if one hands rows to the other through a join. If each of the two hands
- * rows to the other, they stay two components. */
+/* Unites components A and B if a join adds rows of A to a piece of B, but no join adds rows of B to
+ * a piece of A. If both hand rows to each other, A and B stay two components. */
 void cleave_subgraph_unite_handovers (CleaveSubgraphAnalysis *a);

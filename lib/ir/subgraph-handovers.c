@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Unites the components of pieces that hand rows to other pieces through joins. subgraphs.h
- * explains these joins. The *work* is the set of nodes that compute: neither inputs and constants,
- * nor views and joins. */
+ * explains these joins; subgraph-analysis.h defines compute nodes. A component is a connected set
+ * of the nodes that remain after is_out() (subgraphs.c) has removed nodes from the graph. */
 
 #include "subgraph-analysis.h"
 
@@ -33,10 +33,13 @@ skip_views (const CleaveNode *node)
   return node;
 }
 
-/* Returns the piece to which a join adds rows: the only operand that no node of the work reads
- * before it reads the join. The other operands are rows of neighboring pieces. If all operands are
- * read earlier, sets `is_new` to FALSE, and returns the operand that is last in the order of the
- * work. Returns NULL if several operands are not read earlier, as in the join of a whole value. */
+/* Returns the piece to which a join adds rows; the other operands of the join are rows of
+ * neighboring pieces. The first compute node that reads the join is also the first reader of this
+ * piece; each other operand has an earlier reader. Sets `is_new` to TRUE.
+ *
+ * If each operand has an earlier reader, returns the operand with the largest position and sets
+ * `is_new` to FALSE. If several operands have no earlier reader, as in the join of a whole value,
+ * returns NULL. If an operand is a view, the node whose result it views counts as the operand. */
 static const CleaveNode *
 find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
 {
@@ -62,8 +65,9 @@ find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
   return latest;
 }
 
-/* Returns the component to which a join adds rows; G_MAXUINT if there is none. For a join that was
- * removed, returns the component of the first node of the work that reads the join. */
+/* Returns the component of a join, to which the join adds rows. For a join that is_out() removed,
+ * returns the component of the first compute node that reads the join. G_MAXUINT: no compute node
+ * reads the removed join. */
 static guint
 find_joined (const Analysis *a, const CleaveNode *join)
 {
@@ -74,10 +78,10 @@ find_joined (const Analysis *a, const CleaveNode *join)
   return next == G_MAXINT ? G_MAXUINT : a->component[((CleaveNode *) a->work->pdata[next])->id];
 }
 
-/* Unites the components that a removed join connects: the component of the piece to which the join
- * adds rows, and the component that reads the join. The join was removed because several of its
- * operands are not views: if a strip needs all rows of the strip before it, the join reads that
- * whole piece. */
+/* Unites the two components that a removed join connects: the component of the piece to which the
+ * join adds rows, and the component of the nodes that read the join. is_out() removed this join
+ * since several of its operands are pieces, not views. Example: strip 2 needs all rows of strip 1,
+ * so the join of strip 2 reads the piece of strip 1 without a Slice. */
 static void
 unite_joined (Analysis *a)
 {
@@ -98,7 +102,7 @@ unite_joined (Analysis *a)
     }
 }
 
-/* Returns whether a join adds rows of neighbors to a piece. */
+/* Returns whether a join adds rows of neighboring pieces to a piece. */
 static gboolean
 is_handover (const Analysis *a, const CleaveNode *join)
 {
@@ -114,8 +118,8 @@ is_handover (const Analysis *a, const CleaveNode *join)
   return has_piece && find_new_operand (a, join, &is_new) != NULL && is_new;
 }
 
-/* Returns pairs of components, each packed into a guint64: a join hands rows of the first component
- * to the second component. */
+/* Returns an array of guint64. Each entry is a pair of components, packed by pack (from, to): a
+ * join adds rows of component `from` to a piece of component `to`. */
 static GArray *
 list_handovers (Analysis *a)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds parallel subgraphs. The *work* is the set of nodes that compute: neither inputs and
- * constants, nor views and joins. A node of the work is *alone* if no other node of the work can
- * run at the same time: each one must run before it or after it. subgraphs.h has the exact
- * definitions, and the functions of this file are in the order of the definitions. */
+/* Finds parallel subgraphs. subgraphs.h defines compute nodes, nodes that are alone, and
+ * components. The functions of this file are in the order of the definitions. */
 
 #include "subgraphs.h"
 
@@ -86,8 +84,8 @@ find_work (Analysis *a)
     }
 }
 
-/* Returns the smallest position of the nodes of the work that read a node, directly or through
- * views and joins; G_MAXINT if there are none. */
+/* Returns the position of the first compute node that reads `node`, directly or through views and
+ * joins; G_MAXINT if no compute node reads it. `next` of all later nodes is already set. */
 static gint
 find_next (const Analysis *a, const CleaveNode *node)
 {
@@ -104,8 +102,9 @@ find_next (const Analysis *a, const CleaveNode *node)
   return next;
 }
 
-/* Returns the largest position of the nodes of the work that a node reads, directly or through
- * views and joins; NONE if there are none. */
+/* Returns the position of the last compute node whose result `node` reads, directly or through
+ * views and joins; NONE if `node` reads no compute node. `prev` of all earlier nodes is already
+ * set. */
 static gint
 find_prev (const Analysis *a, const CleaveNode *node)
 {
@@ -139,10 +138,11 @@ find_neighbors (Analysis *a)
     }
 }
 
-/* Sets alone[k] to whether no edge of the work passes position k, from a position before k to a
- * position after k. Then all paths from earlier nodes lead to the node at k, and all paths to later
- * nodes come from it. A node that no work reads counts as having an edge to the end. A node that
- * reads no work counts as having an edge from the begin. */
+/* Sets alone[k] to whether no edge passes position k. An edge leads from a compute node to a
+ * compute node that reads it, directly or through views and joins. An edge passes k if it begins
+ * before position k and ends after k. A node without readers counts as having an edge to the end. A
+ * node that reads no compute node counts as having an edge from the begin. So if no edge passes k,
+ * each earlier node must run before the node at k, and each later node after it. */
 static void
 find_alone (Analysis *a)
 {
@@ -219,8 +219,9 @@ find_components (Analysis *a)
 
 /* The functions below find components that can run at the same time. */
 
-/* Returns an array indexed by component: whether another component is in the same layer. A layer is
- * the set of nodes of the work between two nodes that are alone. */
+/* Returns an array indexed by component: whether the component can run at the same time as another
+ * component. This is so if both are in one layer. A layer is a longest run of consecutive positions
+ * without a node that is alone. */
 static gboolean *
 find_parallel (Analysis *a)
 {
@@ -278,7 +279,7 @@ find_common_user (const CleaveNode *node, const guint *subgraph)
   return common;
 }
 
-/* Assigns each view or join that was removed to the subgraph that contains all its readers. */
+/* Assigns each view or join that is_out() removed to the subgraph that contains all its readers. */
 static void
 place_views (const Analysis *a, guint *subgraph)
 {

@@ -10,9 +10,9 @@
 /* clang-format off */
 /* Definition:
  *
- *          x          The work: each node that depends on an input and that an output depends on, except
- *        /   \        for inputs, constants, views and joins.  A node of the work is *alone* if each
- *    Slice   Slice    other node of the work must run before it or after it.
+ *          x          A *compute node* depends on an input, and an output depends on it; inputs,
+ *        /   \        constants, views and joins are no compute nodes.  A compute node is *alone* if
+ *    Slice   Slice    each other compute node must run before or after this node.
  *      |       |
  *    Conv    Conv     Remove from the graph the nodes that are alone, inputs, constants, joins, and
  *      |       |      views of removed nodes.  The other nodes form connected components.  Components
