@@ -136,8 +136,8 @@ can_be_row (const CleaveBundleImage *image)
   return image->rows * image->columns <= CLEAVE_BUNDLE_MAX_EXTENT;
 }
 
-/* Describes the layer that calls the function of a row of the table. Returns FALSE if the call does
- * not compute the bits of the node, or needs more than `max_bytes`. */
+/* Describes a layer that calls `function`, an entry of the table `functions`. Returns FALSE if the
+ * call would compute other bits than the node, or needs more than `max_bytes`. */
 static gboolean
 describe (const Function *function,
           const CleaveNode *node,

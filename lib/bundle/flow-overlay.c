@@ -67,14 +67,16 @@ list_readers (CleaveBundleFlow *flow, guint s, guint value)
 }
 
 /* Adds a segment to flow->overlays, the list of groups (CleaveBundleOverlayGroup). The segment
- * begins at step `first`, and its result overlays `value`. The caller adds segments from the last
- * first step to the earliest one. The segment joins the last group if
+ * begins at step `first`, and its result overlays `value`. The caller first adds the shortest
+ * segment, then each time the segment that begins one step earlier. The segment joins the last
+ * group if
  *
  *   - the group begins at step `first` + 1, and its segments overlay the same value
  *   - step `first` does not read the value, and does not use the memory of the segment's result
  *
- * If the first condition alone holds, makes a new group. It shares the readers of the last group:
- * the last entries of flow->readers. If not, makes a new group with readers of its own. */
+ * If only the first condition holds, adds a new group. The readers of the new group are the readers
+ * of the last group and the operands of step `first`. If the first condition does not hold, adds a
+ * new group that shares no readers. */
 static void
 add_first (CleaveBundleFlow *flow, guint first, guint value)
 {

@@ -97,10 +97,11 @@ void cleave_bundle_flow_list_overlays (CleaveBundleFlow *flow);
  * no byte that is still needed. Does nothing if `s` does not write to the memory of the segment's
  * result. */
 void cleave_bundle_flow_grow_lags (CleaveBundleFlow *flow, guint s);
-/* Skips rows if the loop is in a steady state, that is, repeats itself (flow-steady.c). The caller
- * requests only rows of step `target`. */
+/* Skips rows if the loop is in a steady state, that is, repeats itself (flow-steady.c). `target`:
+ * the step whose rows the loop currently computes; other steps compute only rows that these rows
+ * need. */
 void cleave_bundle_flow_skip (CleaveBundleFlow *flow, guint target);
-/* Runs the loop of the segment without computing. Sets the `capacity` of each slot, the rows of its
- * ring. If several steps share a ring, the capacity of each step is the number of rows that the
- * ring needs in a segment that begins at that step. */
+/* Runs the loop of the segment without computing. Sets the `capacity` of each slot: the number of
+ * rows of the ring that the step writes. If several steps share a ring, each of their slots gets
+ * another capacity: the rows that the ring needs in a segment that begins at this step. */
 void cleave_bundle_flow_run_rows (CleaveBundleFlow *flow);

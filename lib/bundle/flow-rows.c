@@ -28,9 +28,10 @@ find_oldest_needed (const CleaveBundleFlow *flow, guint p)
 }
 
 /* Enlarges the ring of step `p`, which has just computed a row. If several steps share the ring,
- * the slot of each such step s gets the capacity that the ring needs in a segment that begins at s.
- * There, s computes the newest row of the ring, and the oldest row is the oldest one that a reader
- * of s or of a later sharing step needs. */
+ * the slot of each of these steps s gets the capacity that the ring needs in a segment that begins
+ * at s. This capacity is the number of rows from the oldest needed row to the newest row. The
+ * newest row is the last one that s has computed. The oldest needed row is the oldest one that any
+ * reader of the ring, from the readers of s on, still needs. */
 static void
 grow_rings (CleaveBundleFlow *flow, guint p)
 {

@@ -4,10 +4,11 @@
  * (CleaveBundleRun). If possible, takes these numbers from an earlier dry run: for a longer segment
  * with the same last step, or for the same segment with another number of bands.
  *
- * If the same steps share memory, the number of rows of a ring depends neither on the first step of
- * the segment nor on the columns of bands. The planner lays out shorter segments first. If a
- * segment has one step more than the segment of the last dry run, the next dry run is for a segment
- * of 4 times as many steps. Longer segments with the same last step then need no dry run. */
+ * As long as the same steps share memory, the number of rows of a ring depends neither on the first
+ * step of the segment nor on the columns of bands. For each last step, the planner lays out the
+ * segments from the shortest to the longest. If a segment is one step longer than the segment of
+ * the last dry run, the next dry run runs the loop of a segment with 4 times as many steps. The
+ * segments of up to this length with the same last step then need no dry run. */
 
 #include <string.h>
 
@@ -110,9 +111,10 @@ begin_early (CleaveBundleFlow *flow, guint first)
     g_assert_not_reached ();
 }
 
-/* Returns the step at which the dry run of the loop begins: the first step of the segment. If the
- * segment is one step longer than the segment of the last dry run, the dry run begins earlier and
- * covers four times its steps. Longer segments with the same end then need no dry run. */
+/* Returns the step at which the dry run for the current segment begins, usually the first step of
+ * the segment. If the current segment is one step longer than the segment of the last dry run,
+ * returns an earlier step. The dry run then has up to four times as many steps as the current
+ * segment, and serves longer segments with the same end, too. */
 static guint
 find_begin (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
 {

@@ -120,8 +120,8 @@ count_readers (const CleaveBundleFlow *flow, guint p)
 
 /* Returns whether step `s` can write its rows over the rows of an operand. Step `p` must compute
  * the operand, and only `s` may read it. Returns FALSE if the result of `s` is whole and has
- * several images: each image then needs separate bytes, but all images use the same bytes of a
- * ring. */
+ * several images. Each image of a whole result needs separate bytes, but all images of the operand
+ * use the same ring. */
 static gboolean
 can_share (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
 {

@@ -14,13 +14,14 @@
  *
  * In two cases, the number of rows in a ring grows from period to period. First, windows may reach
  * beyond the begin of the operand: a stack of dilated convolutions computes thousands of rows
- * before all windows lie inside the operand. Second, a reader of the ring may not have begun, since
- * the step whose rows the loop computes needs no row of the reader. Such a ring has the most rows
- * in the last period, so the last period is not skipped.
+ * before all windows lie inside the operand. Second, a step that reads the ring has computed no row
+ * yet: the loop currently computes the rows of a step that does not need this reader. In both
+ * cases, the ring has the most rows in the last period, so the last period is not skipped.
  *
  * The result of the segment may overlay a value. Once no window of this value reaches beyond its
  * begin, the bytes between result and value change by a constant amount in each period. So this
- * number of bytes is largest in the first or the last of these periods, and neither is skipped. */
+ * number of bytes is largest in the first or in the last of these periods, and these two periods
+ * are not skipped. */
 
 #include <string.h>
 
@@ -65,11 +66,12 @@ is_complete (const CleaveBundleFlow *flow, guint s)
   return *get_made (flow, s) == get_result (flow, s)->image.rows;
 }
 
-/* For a step `s` that has computed rows since the mark (flow->mark): returns whether its window has
- * moved by as many rows as the operand has new rows. For example, with stride 2, 3 rows of `s` move
- * the window by 6 rows. A complete operand needs no new rows. Returns FALSE if the window at the
- * mark lies wholly in the padding before the operand. If the result of the segment overlays the
- * operand, also returns FALSE if only a part of that window lies in the padding. */
+/* For a step `s` that has computed rows since the mark (flow->mark): returns whether its window and
+ * the newest operand row have advanced by the same number of rows. For example, with stride 2, 3
+ * new rows of `s` advance the window by 6 rows. A complete operand need not advance. Returns FALSE
+ * if the window lay wholly in the padding before the operand when the mark was set. For an operand
+ * that the result of the segment overlays, even a single row of the window in the padding is enough
+ * for FALSE. */
 static gboolean
 advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -91,8 +93,8 @@ advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
 }
 
 /* For a step `s` that has computed no row since the mark (flow->mark): returns whether nothing has
- * changed for `s`. This is so if the operand has no new row, or `s` has computed all its rows. It
- * is also so if the first row that `s` needs existed at the mark already, or does not exist yet. */
+ * changed for `s`. Nothing has changed if the operand has no new row, or `s` has computed all rows.
+ * Nothing has changed either if the first operand row that `s` needs is not a new row. */
 static gboolean
 waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -184,8 +186,9 @@ cleave_bundle_flow_skip (CleaveBundleFlow *flow, guint target)
   guint n = flow->segment.end - flow->segment.first;
   gint64 row = *get_made (flow, target), n_periods = 0;
 
-  /* set a new mark (flow->mark) at rows 0, 2, 6, 14 and 30 of `target`, then every 17 rows: early
-   * windows reach into the padding, so the loop does not repeat itself at first */
+  /* copy `made` to flow->mark when `target` has computed 0, 2, 6, 14 and 30 rows, then every 17
+   * rows. An early copy alone is not enough: the loop repeats itself only after the windows have
+   * left the padding before the operands. */
   if (row - flow->marked_row > MIN (MAX_PERIOD, flow->marked_row + 1))
     {
       memcpy (flow->mark, flow->made, n * sizeof *flow->mark);

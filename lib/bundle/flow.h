@@ -28,7 +28,8 @@ typedef struct
   guint shares;      /* index of the step whose memory this step uses; usually this step */
   /* previous and next step that use the same memory; CLEAVE_BUNDLE_NONE: none */
   guint before, next;
-  gint64 capacity; /* number of rows in memory; valid only if `shares` is this step */
+  gint64 capacity; /* number of rows in memory; valid only if the step uses its own memory, that is,
+                    * `shares` is its own index */
   gint64 columns;  /* number of columns in memory */
 } CleaveBundleSlot;
 
@@ -45,8 +46,8 @@ typedef struct
 {
   guint end, value; /* indices of the segment's result and of the overlaid value;
                      * CLEAVE_BUNDLE_NONE: no overlay */
-  gint64 lag; /* bytes from the begin of the result to the begin of the overlaid value; -n: the
-                 result may begin up to n bytes after the value */
+  gint64 lag;       /* smallest distance, in bytes, from the begin of the result to the begin of the
+                     * overlaid value; -n: the result begins at most n bytes after the value */
 } CleaveBundleOverlay;
 
 typedef struct
@@ -112,13 +113,15 @@ typedef struct
                        * (flow-runs.c) */
   /* indexed by step minus segment.first: the reader that requested the step's next row */
   guint *reader;
-  CleaveBundleRun runs[3]; /* the last dry run without bands, the last one with bands, and the last
-                              upward one */
-  GArray *overlays;        /* CleaveBundleOverlayGroup: overlays of the current run */
-  GArray *readers;         /* CleaveBundleReader: readers of the overlaid values of the groups */
-  guint8 *overlaid; /* indexed by step minus segment.first: bit i is set if operand i of the step is
-                       the overlaid value of a group */
-  guint end_slot;   /* index of the step whose memory holds the result of the segment */
+  CleaveBundleRun runs[3]; /* [0]: the last dry run without bands; [1]: the last dry run with bands;
+                            * [2]: the last dry run of a segment that is_upward */
+  GArray *overlays;        /* CleaveBundleOverlayGroup: the groups of segments in the current dry
+                            * run */
+  GArray *readers;         /* CleaveBundleReader: operands that read the overlaid values,
+                            * first_reader and n_readers for each CleaveBundleOverlayGroup */
+  guint8 *overlaid;        /* indexed by step minus segment.first: bit i is set if operand i is the
+                            * overlaid value of a group in `overlays` */
+  guint end_slot;          /* index of the step whose memory holds the result of the segment */
 } CleaveBundleFlow;
 
 void cleave_bundle_flow_init (CleaveBundleFlow *flow, const CleaveBundleModel *model, gint64 align);

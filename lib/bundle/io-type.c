@@ -33,8 +33,9 @@ is_integer (CleaveElement element)
 
 /* The functions below find scales and zero points. */
 
-/* Reads the scale and the zero point of a value from two constant operands of a node. Returns an
- * unknown scale if the node has no scale, or a scale for each channel instead of one scale. */
+/* Reads the scale and the zero point of a value from two operands of a node. Returns an unknown
+ * scale unless the scale is a constant with a single float, and the zero point is constant or
+ * absent. */
 static CleaveBundleQuantization
 read_scale (const CleaveNode *node, guint scale, guint zero)
 {

@@ -81,8 +81,8 @@ add_result (CleaveBundleBuilder *b, const CleaveNode *node, const CleaveBundleSt
   return y;
 }
 
-/* If the kernel of a step folds or flattens its result (fold()), adds a view that has the image of
- * the node's result again, for the readers. */
+/* If the kernel of a step folds or flattens the result `y` (fold()), adds a view of `y`, which
+ * later steps read. The view has the image of the node's result. */
 static void
 unfold_result (CleaveBundleBuilder *b, const CleaveNode *node, guint y)
 {
@@ -101,9 +101,9 @@ only_index (void)
   return cleave_dim_map_whole (1);
 }
 
-/* Returns the map from a row (or column) of the result to dimension `dim` of an operand. `from` is
- * the dimension of the result that has its rows (or columns). If the op maps another dimension of
- * the result to `dim`, returns a map to all indices of the operand. */
+/* Returns the map from a row (or column) of the result to dimension `dim` of an operand. `from`:
+ * the dimension of the result that is its rows (or columns). Returns a map to all indices of `dim`
+ * if the op maps another dimension of the result to `dim`. */
 static CleaveDimMap
 find_map (const CleaveDimMap *maps, gint dim, gint from, const CleaveShape *operand)
 {

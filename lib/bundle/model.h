@@ -68,7 +68,8 @@ typedef struct
 typedef struct
 {
   guint input, output;    /* indices of the input and the output */
-  gint64 offset, n_bytes; /* offset in the memory of states and size, in bytes */
+  gint64 offset, n_bytes; /* offset: begin of the state in the memory of all states; n_bytes: size
+                           * of the state, in bytes */
   gint64 start;           /* value of each element before the first run */
 } CleaveBundleKept;
 

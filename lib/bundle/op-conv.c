@@ -62,8 +62,8 @@ can_combine_channels (const gint16 *first, gint64 n_weights)
 
 /* Returns whether the weights of a layer can have the order of kernels/dot-s8.h. A line must have a
  * multiple of four weights for each channel. If there are several groups, each must have a multiple
- * of four channels: after the weights of a single channel, the next group could begin at an odd
- * address. */
+ * of four channels. Then channels 0 and 1, 2 and 3, … of the layer are the pairs of channels whose
+ * weights are combined. */
 static gboolean
 can_combine (const CleaveBundleConv *conv, const Geometry *g)
 {

@@ -67,8 +67,8 @@ CleaveTensor *cleave_bundle_run_on (const CleaveNode *node, const CleaveTensor *
 gboolean
 cleave_bundle_describe_move (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
 
-/* Describes a node that copies elements in the order of nested loops, such as a Transpose of all
- * dimensions of a batch. */
+/* Describes a node that copies elements in the order of nested loops, such as a Transpose that
+ * moves the batch dimension. */
 gboolean
 cleave_bundle_describe_reorder (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
 

@@ -5,8 +5,10 @@
  * (views.c) and need no kernel.
  *
  * To find the order, the op's reference code runs on the numbers 0, 1, 2, …. The order is then
- * written as digits of nested loops: 0 1 2 6 7 8 3 4 5 9 10 11 has the digits 2, 2, 3 (extents of
- * the loops) with the steps 3, 6, 1. */
+ * written as nested loops. A loop is called a digit: it has an extent, the number of its
+ * iterations, and a step, which each iteration adds to the offset. The first digit is the outermost
+ * loop. For example, the order 0 1 2 6 7 8 3 4 5 9 10 11 has three digits, with the extents 2, 2, 3
+ * and the steps 3, 6, 1. */
 
 #include <string.h>
 
@@ -14,7 +16,8 @@
 #include "op-help.h"
 #include "ops.h"
 
-/* most digits of an order; equals CLEAVE_MAX_DIGITS in kernels/constants.h */
+/* largest number of digits (nested loops) of an order; equals CLEAVE_MAX_DIGITS in
+ * kernels/constants.h */
 #define MAX_DIGITS 8
 
 typedef struct
@@ -56,8 +59,9 @@ is_digit (const gint32 *order, gint64 n, gint64 extent)
   return TRUE;
 }
 
-/* Removes the lowest digit from an order of `n` elements: keeps only the first element of each
- * group in `order`. Sets `step` and returns the extent of the digit; 1 if there is no digit. */
+/* Finds the last digit (the innermost loop) of an order of `n` elements. Sets `step` and returns
+ * the extent of the digit; 1 if there is no digit. Removes the digit from `order`: keeps only the
+ * first of each `extent` elements. */
 static gint64
 take_digit (gint32 *order, gint64 n, gint64 *step)
 {
@@ -73,8 +77,8 @@ take_digit (gint32 *order, gint64 n, gint64 *step)
   return extent;
 }
 
-/* Sets the digits, the highest first. Returns the number of digits; 0 if the order needs more than
- * MAX_DIGITS digits. */
+/* Writes an order of `n` elements as nested loops. Sets `digits`, the outermost loop first. Returns
+ * the number of digits; 0 if MAX_DIGITS digits do not suffice. Overwrites `order`. */
 static guint
 find_digits (gint32 *order, gint64 n, Digit *digits)
 {

@@ -48,11 +48,15 @@ is_overlay (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
 }
 
 /* Returns whether `end`, the result of a segment, may overlay `value` at the offsets that both
- * buffers have now. The result must begin at least `lag` bytes before the value. If the rows of the
- * result are computed upward, the result must instead end at least `lag` bytes after the value. A
- * kernel that works in place writes each row from the begin of the row. So if `end` begins after
- * the value, the distance must be at least one row: a row of the result then overlaps no row that
- * the kernel still reads. */
+ * buffers have now.
+ *
+ * If the rows of the result are computed downward, the result must begin at least `lag` bytes
+ * before the value. If they are computed upward, the result must end at least `lag` bytes after the
+ * value. A negative `lag` -n allows the opposite order, with a distance of at most n bytes.
+ *
+ * If the result begins (upward: ends) after the value, the distance must be at least one row. A
+ * smaller distance would break kernels that work in place: they write each row from its begin, and
+ * would overwrite elements that they still read. */
 static gboolean
 has_lag (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
 {
@@ -283,8 +287,9 @@ shuffle (CleaveBundleBuffer **order, guint n, guint32 *seed)
     }
 }
 
-/* Sets order number `trial`. The first orders sort the buffers by different keys. Each later order
- * is the best order so far with two pairs of buffers swapped. */
+/* Sets the order in which a trial places the buffers. `trial`: number of the trial, from 0. The
+ * first three trials sort the buffers by different keys. Each later trial uses the best order so
+ * far, with two pairs of buffers swapped. */
 static void
 set_order (CleaveBundleBuffer **order,
            CleaveBundleBuffer *const *best,

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The search for plans (plan.h). A position p is the border between steps p - 1 and p. For each
- * position, finds the best plans of the steps before it. */
+ * position, finds the best partial plans: plans of the steps before the position. */
 
 #include "plan.h"
 
-/* The search keeps at most this many plans (labels) for each position and state. The limit bounds
- * the time of the search if many MACs may be added. The search then keeps the plans whose bytes
- * differ the most. */
-#define MAX_LABELS 48
+/* The search keeps at most this many partial plans for each position and state: those plans whose
+ * bytes differ the most. The limit bounds the time of the search if many MACs may be added. */
+#define MAX_PARTIAL_PLANS 48
 
 /* Numbers of bands that the search tries for each segment. */
 static const guint bands[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 };
@@ -19,18 +18,18 @@ static const guint bands[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 };
  * previous one. */
 typedef enum { APART, DOWNWARD, UPWARD, N_STATES } State;
 
-/* A label: a plan for the steps before a position, which no other plan for these steps
- * dominates. */
+/* A partial plan: segments that cover the steps before a position. No other partial plan for these
+ * steps dominates it. */
 typedef struct
 {
   gint64 peak_bytes, macs;
   guint n_overlays; /* number of segments whose overlay saves bytes; 0 if `prefers_few_overlays` is
                        FALSE */
   CleaveBundleSegment segment; /* the last segment of the plan */
-  State state_before; /* state and index (`before`) of the label that this plan continues, at the
-                         begin of the last segment */
+  State state_before; /* state_before and before: state and index of the partial plan that this plan
+                       * continues; that plan ends where the last segment begins */
   guint before;
-} Label;
+} PartialPlan;
 
 typedef struct
 {
@@ -43,14 +42,14 @@ typedef struct
                        * dropped */
   gint64 *macs_after; /* indexed by position: MACs of the steps from this position on, without added
                        * MACs */
-  GArray **labels;    /* Label, indexed by position and state: sorted by rising MACs and falling
-                       * bytes (compare_labels()) */
+  GArray **partials;  /* PartialPlan, indexed by position and state: each array is sorted by
+                       * rising MACs and falling bytes (compare_partial_plans()) */
 } Search;
 
 static GArray *
-get_labels (const Search *s, guint position, State state)
+get_partial_plans (const Search *s, guint position, State state)
 {
-  return s->labels[position * N_STATES + state];
+  return s->partials[position * N_STATES + state];
 }
 
 void
@@ -104,89 +103,92 @@ count_overlaid (const Search *s, const CleaveBundleOverlay *overlay)
   return end + value - MAX (end, cleave_align_up (both, s->align));
 }
 
-/* Removes the label that saves the fewest bytes compared with its predecessor. Keeps the first
- * label (fewest MACs) and the last (fewest bytes). */
+/* Removes the partial plan whose bytes are closest to the bytes of the plan before it in the array.
+ * Keeps the first plan (fewest MACs) and the last plan (fewest bytes). */
 static void
-thin_out (GArray *labels)
+thin_out (GArray *partials)
 {
   guint least = 1;
 
-  for (guint i = 1; i + 1 < labels->len; i++)
-    if (g_array_index (labels, Label, i - 1).peak_bytes -
-            g_array_index (labels, Label, i).peak_bytes <
-        g_array_index (labels, Label, least - 1).peak_bytes -
-            g_array_index (labels, Label, least).peak_bytes)
+  for (guint i = 1; i + 1 < partials->len; i++)
+    if (g_array_index (partials, PartialPlan, i - 1).peak_bytes -
+            g_array_index (partials, PartialPlan, i).peak_bytes <
+        g_array_index (partials, PartialPlan, least - 1).peak_bytes -
+            g_array_index (partials, PartialPlan, least).peak_bytes)
       least = i;
-  g_array_remove_index (labels, least);
+  g_array_remove_index (partials, least);
 }
 
 /* Compares the bytes of two plans, then their numbers of overlays. */
 static int
-compare_labels (const Label *a, const Label *b)
+compare_partial_plans (const PartialPlan *a, const PartialPlan *b)
 {
   if (a->peak_bytes != b->peak_bytes)
     return a->peak_bytes < b->peak_bytes ? -1 : 1;
   return a->n_overlays < b->n_overlays ? -1 : a->n_overlays > b->n_overlays;
 }
 
-/* Adds a label unless another label has at most its MACs and at most its bytes. Removes the labels
- * that the new one dominates. */
+/* Adds a partial plan unless another plan in `partials` has at most as many MACs and at most as
+ * many bytes. Removes the partial plans that the new plan dominates. */
 static void
-add_label (GArray *labels, const Label *label)
+add_partial_plan (GArray *partials, const PartialPlan *partial)
 {
   guint at = 0;
 
-  while (at < labels->len && g_array_index (labels, Label, at).macs <= label->macs)
-    if (compare_labels (&g_array_index (labels, Label, at++), label) <= 0)
+  while (at < partials->len && g_array_index (partials, PartialPlan, at).macs <= partial->macs)
+    if (compare_partial_plans (&g_array_index (partials, PartialPlan, at++), partial) <= 0)
       return;
-  while (at > 0 && g_array_index (labels, Label, at - 1).macs == label->macs)
-    g_array_remove_index (labels, --at);
-  while (at < labels->len && compare_labels (&g_array_index (labels, Label, at), label) >= 0)
-    g_array_remove_index (labels, at);
-  g_array_insert_val (labels, at, *label);
+  while (at > 0 && g_array_index (partials, PartialPlan, at - 1).macs == partial->macs)
+    g_array_remove_index (partials, --at);
+  while (at < partials->len &&
+         compare_partial_plans (&g_array_index (partials, PartialPlan, at), partial) >= 0)
+    g_array_remove_index (partials, at);
+  g_array_insert_val (partials, at, *partial);
 }
 
-/* Adds a label, and limits the number of labels to MAX_LABELS. */
+/* Adds a partial plan, and limits the number of partial plans to MAX_PARTIAL_PLANS. */
 static void
-add_bounded (GArray *labels, const Label *label)
+add_bounded (GArray *partials, const PartialPlan *partial)
 {
-  add_label (labels, label);
-  if (labels->len > MAX_LABELS)
-    thin_out (labels);
+  add_partial_plan (partials, partial);
+  if (partials->len > MAX_PARTIAL_PLANS)
+    thin_out (partials);
 }
 
 /* Returns whether the segment `g`, which continues the plan `before`, must not overlay its value.
  * The reason: the value is the result of the previous segment, which overlays another value in the
  * same direction. */
 static gboolean
-is_blocked (const Label *before, State state, const CleaveBundleSegment *g)
+is_blocked (const PartialPlan *before, State state, const CleaveBundleSegment *g)
 {
   return state == (g->is_upward ? UPWARD : DOWNWARD) &&
          before->segment.overlay.end == g->overlay.value;
 }
 
-/* Appends a segment to a plan, and adds the label of the new plan. The old plan is label number
- * `index` of `state` at the begin of the segment. `n_bytes`: bytes of the segment; `saved`: bytes
- * that its overlay saves. */
+/* Appends the segment `g` to a partial plan that ends where `g` begins. Adds the longer plan.
+ * `state` and `index` select the partial plan. `n_bytes`: bytes of the segment; `saved`: bytes that
+ * the overlay of the segment saves. */
 static void
 extend (
     Search *s, const CleaveBundleSegment *g, gint64 n_bytes, gint64 saved, State state, guint index)
 {
-  const Label *before = &g_array_index (get_labels (s, g->first, state), Label, index);
+  const PartialPlan *before =
+      &g_array_index (get_partial_plans (s, g->first, state), PartialPlan, index);
   gint64 least = is_blocked (before, state, g) ? n_bytes : n_bytes - saved;
-  Label label = { .peak_bytes = MAX (before->peak_bytes, least),
-                  .macs = before->macs + g->macs,
-                  .n_overlays = before->n_overlays + (s->prefers_few_overlays && least < n_bytes),
-                  .segment = *g,
-                  .state_before = state,
-                  .before = index };
+  PartialPlan partial = { .peak_bytes = MAX (before->peak_bytes, least),
+                          .macs = before->macs + g->macs,
+                          .n_overlays =
+                              before->n_overlays + (s->prefers_few_overlays && least < n_bytes),
+                          .segment = *g,
+                          .state_before = state,
+                          .before = index };
   State after = least == n_bytes ? APART : g->is_upward ? UPWARD : DOWNWARD;
 
-  if (label.macs + s->macs_after[g->end] <= s->max_macs && label.peak_bytes <= s->max_bytes)
-    add_bounded (get_labels (s, g->end, after), &label);
+  if (partial.macs + s->macs_after[g->end] <= s->max_macs && partial.peak_bytes <= s->max_bytes)
+    add_bounded (get_partial_plans (s, g->end, after), &partial);
 }
 
-/* Appends a segment to all plans that end at the begin of the segment. */
+/* Appends the segment `g` to all partial plans that end where `g` begins. */
 static void
 extend_all (Search *s, const CleaveBundleSegment *g)
 {
@@ -194,11 +196,11 @@ extend_all (Search *s, const CleaveBundleSegment *g)
   gint64 saved = count_overlaid (s, &g->overlay);
 
   for (State state = 0; state < N_STATES; state++)
-    for (guint i = 0; i < get_labels (s, g->first, state)->len; i++)
+    for (guint i = 0; i < get_partial_plans (s, g->first, state)->len; i++)
       extend (s, g, n_bytes, saved, state, i);
 }
 
-/* Adds labels for all plans whose last segment ends at position `end`. */
+/* Adds all partial plans whose last segment ends at position `end`. */
 static void
 search_end (Search *s, guint end)
 {
@@ -235,19 +237,19 @@ init (Search *s, const CleaveBundleModel *model, gint64 align, gint64 max_macs)
   *s = (Search){ .model = model, .align = align, .max_macs = max_macs, .max_bytes = G_MAXINT64 };
   cleave_bundle_flow_init (&s->flow, model, align);
   s->macs_after = g_new0 (gint64, n + 1);
-  s->labels = g_new (GArray *, (n + 1) * N_STATES);
+  s->partials = g_new (GArray *, (n + 1) * N_STATES);
   for (guint i = n; i-- > 0;)
     s->macs_after[i] = s->macs_after[i + 1] + cleave_bundle_step (model, i)->macs;
   for (guint i = 0; i < (n + 1) * N_STATES; i++)
-    s->labels[i] = g_array_new (FALSE, FALSE, sizeof (Label));
+    s->partials[i] = g_array_new (FALSE, FALSE, sizeof (PartialPlan));
 }
 
 static void
 clear (Search *s)
 {
   for (guint i = 0; i < (s->model->steps->len + 1) * N_STATES; i++)
-    g_array_unref (s->labels[i]);
-  g_free (s->labels);
+    g_array_unref (s->partials[i]);
+  g_free (s->partials);
   g_free (s->macs_after);
   cleave_bundle_flow_clear (&s->flow);
 }
@@ -256,19 +258,20 @@ static CleaveBundlePlan *
 make_plan (const Search *s, State state, guint index)
 {
   guint end = s->model->steps->len;
-  const Label *label = &g_array_index (get_labels (s, end, state), Label, index);
+  const PartialPlan *partial =
+      &g_array_index (get_partial_plans (s, end, state), PartialPlan, index);
   CleaveBundlePlan *plan = g_new0 (CleaveBundlePlan, 1);
 
-  plan->peak_bytes = label->peak_bytes;
-  plan->macs = label->macs;
+  plan->peak_bytes = partial->peak_bytes;
+  plan->macs = partial->macs;
   plan->segments = g_array_new (FALSE, FALSE, sizeof (CleaveBundleSegment));
   while (end > 0)
     {
-      label = &g_array_index (get_labels (s, end, state), Label, index);
-      g_array_prepend_val (plan->segments, label->segment);
-      end = label->segment.first;
-      state = label->state_before;
-      index = label->before;
+      partial = &g_array_index (get_partial_plans (s, end, state), PartialPlan, index);
+      g_array_prepend_val (plan->segments, partial->segment);
+      end = partial->segment.first;
+      state = partial->state_before;
+      index = partial->before;
     }
   return plan;
 }
@@ -312,7 +315,7 @@ list_plans (const Search *s)
   GPtrArray *plans = g_ptr_array_new_with_free_func (cleave_bundle_plan_free);
 
   for (State state = 0; state < N_STATES; state++)
-    for (guint i = 0; i < get_labels (s, s->model->steps->len, state)->len; i++)
+    for (guint i = 0; i < get_partial_plans (s, s->model->steps->len, state)->len; i++)
       g_ptr_array_add (plans, make_plan (s, state, i));
   g_ptr_array_sort (plans, compare_plans);
   for (guint i = 1; i < plans->len;)
@@ -327,9 +330,9 @@ list_plans (const Search *s)
 static void
 begin (Search *s)
 {
-  Label none = { .segment.overlay = { CLEAVE_BUNDLE_NONE, CLEAVE_BUNDLE_NONE, 0 } };
+  PartialPlan none = { .segment.overlay = { CLEAVE_BUNDLE_NONE, CLEAVE_BUNDLE_NONE, 0 } };
 
-  g_array_append_val (get_labels (s, 0, APART), none);
+  g_array_append_val (get_partial_plans (s, 0, APART), none);
 }
 
 CleaveBundlePlan *

@@ -9,9 +9,10 @@
  *   an element-wise node that broadcasts an operand
  *     =>  Expand the operand
  *
- * The last dimension of these matrices must be the channels of the bundle's value. But a bundle
- * stores channels first if a node of the graph reads a value of the same rank as images. So a
- * Reshape to more than two dimensions chooses a rank that no node reads as images. */
+ * The last dimension of these matrices must become the channels of a value of the bundle. But if a
+ * node of the graph reads a value of rank r as images, the channels of all values of rank r are
+ * dimension 1. So a Reshape to more than two dimensions chooses a rank r whose values no node reads
+ * as images. */
 
 #include "op-help.h"
 #include "prepare.h"
@@ -194,8 +195,9 @@ cleave_bundle_prepare_layer_norm (CleaveGraph *graph, CleaveNode *node, GError *
 
 /* The functions below rewrite products of stacks of matrices. */
 
-/* Returns `x` as a stack of matrices: [1, …, matrices, rows, columns], with a number of dimensions
- * for which the bundle stores channels last. A constant matrix stays a matrix. */
+/* Returns `x` as a stack of matrices: [1, …, matrices, rows, columns]. Adds leading extents of 1
+ * until the bundle stores values of this rank with the channels last
+ * (cleave_bundle_has_channels_first()). */
 static CleaveResult *
 stack (CleaveGraph *graph,
        const CleaveNode *node,

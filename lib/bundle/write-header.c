@@ -58,7 +58,7 @@ print_sizes (const CleaveBundle *bundle, GString *out)
 
       g_string_append_printf (out,
                               "#define %s_%s_SIZE %" G_GINT64_FORMAT
-                              "u /* bytes; all of them are used */\n"
+                              "u /* bytes that a run may overwrite */\n"
                               "#define %s_%s_ALIGN %" G_GINT64_FORMAT "u\n",
                               bundle->macro, macro, bundle->layout->memory_bytes[i], bundle->macro,
                               macro, bundle->align);

@@ -34,8 +34,8 @@ print_data (const CleaveBundleRuns *r,
   g_string_append (out, "\n};\n\n");
 }
 
-/* Returns whether the caller supplies the values of an input in each run, as for all inputs except
- * states. */
+/* Returns whether the caller supplies the values of input `i` in each run: TRUE for all inputs that
+ * are not states. */
 static gboolean
 is_given (const CleaveBundle *bundle, guint i)
 {
@@ -275,8 +275,8 @@ print_program (const CleaveBundle *bundle, GString *out)
   print_paint (out);
   print_float_check (bundle, out);
   g_string_append (out,
-                   "/* Returns 0, 1 if an output differs, or 2 if bytes around the memory of a "
-                   "run were changed. */\nint\nmain (void)\n{\n");
+                   "/* Returns 0 if all outputs are right, 1 if an output differs, or 2 if bytes "
+                   "around the memory of a run were changed. */\nint\nmain (void)\n{\n");
   print_each (bundle, "  unsigned char *{name} = {name}_memory.bytes + GUARD;\n", out);
   g_string_append_printf (out,
                           "  %sIo io;\n  unsigned run, i;\n\n"

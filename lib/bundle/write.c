@@ -14,7 +14,8 @@
 typedef struct
 {
   gint64 offset, capacity, width;
-  guint memory; /* index of the arena among several memories; the states are the last memory */
+  guint memory; /* index of the arena that has the value (a bundle may have several arenas); the
+                 * number of arenas if the value is a state */
   gboolean is_io, is_ring, is_upward, is_chain;
 } Memory;
 

@@ -23,8 +23,8 @@ typedef struct
   gboolean is_optional, is_sequence; /* `is_optional`: whether the value may be absent;
                                       * `is_sequence`: whether the value may have any number of
                                       * tensors */
-  CleaveTensorType tensor;           /* declared type of the tensors; -1: a free extent. Without a
-                                      * declared shape, the shape is one free extent */
+  CleaveTensorType tensor;           /* declared type of the tensors; an extent of -1 is free.
+                                      * Without a declared shape, the tensor has one free extent */
 } CleaveOnnxListType;
 
 /* The dynamic part of a model. No function changes it after the import, so copies of a graph share

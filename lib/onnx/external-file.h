@@ -12,10 +12,10 @@ typedef struct _CleaveExternalFile CleaveExternalFile;
 CleaveExternalFile *cleave_external_file_new (const char *path, GError **error);
 void cleave_external_file_free (CleaveExternalFile *file);
 guint64 cleave_external_file_get_size (const CleaveExternalFile *file);
-/* Returns `n_bytes` bytes of the file from the byte offset `offset` on. The range must lie within
- * the file. A second call for a part in memory returns the same bytes. Subtracts bytes that are
- * read into memory from `budget`; maps the part if `budget` is too small. Returns NULL and the
- * error on failure. */
+/* Returns one part of the file: `n_bytes` bytes from the byte offset `offset` on. The part must lie
+ * within the file. If an earlier call has read the same part into memory, returns the same GBytes.
+ * If not, reads the part into memory and subtracts its bytes from `budget`. Maps the part if
+ * `budget` is too small, or the file has more than 2 GiB. Returns NULL and the error on failure. */
 GBytes *cleave_external_file_get (
     CleaveExternalFile *file, guint64 offset, gsize n_bytes, gint64 *budget, GError **error);
 /* Returns the initial budget in bytes: half of the physical memory. */

@@ -125,7 +125,8 @@ cleave_round (uint32_t sign, uint64_t sum, int32_t exponent)
 
   sum <<= zeros;
   exponent += 40 - (int32_t) zeros;
-  x = (uint32_t) (sum >> 32) | ((uint32_t) sum != 0); /* 24 bits of the float, then eight bits */
+  x = (uint32_t) (sum >> 32) | ((uint32_t) sum != 0); /* bits 8 to 31: the significand; bits 0 to 7
+                                                       * decide how it is rounded */
   if (exponent >= 255)
     return cleave_from_bits (sign << 31 | 0x7f800000u);
   if (exponent < 1)
@@ -152,10 +153,11 @@ cleave_split (uint32_t bits, int32_t *exponent)
   return m;
 }
 
-/* Returns a * b + c, rounded once. The integer `sum` holds the product, shifted left by 14 bits,
- * and then the sum. If a right shift loses a 1, it sets bit 0 of the shifted number. Bit 0 of c
- * then does not change the product, which begins at bit 14. If a or b is subnormal, `sum` has at
- * least 37 bits above bit 0, enough to round to 24 bits. */
+/* Returns a * b + c, rounded once. The integer `sum` is first the product a * b, shifted left by 14
+ * bits. The integer `other` is c, shifted to the exponent of `sum`. A right shift that loses a 1
+ * sets bit 0 of the shifted integer. If c is shifted right, this bit 0 does not change the product,
+ * whose lowest bit is bit 14. If a or b is subnormal, `sum` has at least 37 bits above bit 0,
+ * enough to round to 24 bits. */
 static CLEAVE_APART float
 cleave_fma (float a, float b, float c)
 {
@@ -166,7 +168,7 @@ cleave_fma (float a, float b, float c)
   uint64_t sum, other;
 
   if (x << 1 >= infinity || y << 1 >= infinity || x << 1 == 0 || y << 1 == 0)
-    return a * b + c; /* the product is exact: infinite, NaN or 0 */
+    return a * b + c; /* the product is infinite, NaN or 0, so a * b is not rounded */
   if (z << 1 >= infinity)
     return c + c;
   x = cleave_split (x, &exponent);

@@ -141,8 +141,8 @@ set_call (CleaveRun *run, uint32_t layer, int32_t row)
 /* Sets the call that computes the next row of the target. If a layer lacks rows for that row, sets
  * the call that computes one of the missing rows instead. Returns the kernel to call.
  *
- * The search for the call after this one begins with the layer that lacked the row, if only the
- * next layer of the segment reads the row. Otherwise, it begins with the target. */
+ * If only the next layer of the segment reads the row of this call, the search for the following
+ * call begins with that layer. If not, the search begins with the target. */
 static CLEAVE_APART CleaveKernel
 cleave_run_next (CleaveRun *run)
 {

@@ -97,10 +97,10 @@ typedef struct
   int32_t channels, n, n_columns;
 } CleaveLayerNormF32;
 
-/* A product of two values A and B: each sum is over the channels k of A. The factors for channel k
- * are row k of B. If has_columns, row r of the result is a product of two matrices: row r of A and
- * row r of B. Each column of such a row is a row of the matrix, so column k of row r of B has the
- * factors for channel k. */
+/* A matrix product of two values A and B. Each sum is over the channels k of A, and row k of B has
+ * the factors for channel k. If has_columns, there is a matrix product for each row r of the images
+ * A and B. Then the columns of an image are the rows of a matrix. Column k in row r of B has the
+ * factors for channel k in row r of A. */
 typedef struct
 {
   int32_t in, out; /* numbers of channels of A and of B */

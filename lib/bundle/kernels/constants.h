@@ -17,10 +17,11 @@ typedef struct
    * a multiple of four.
    *
    * The kernel doubles a sum before it scales the sum, which is faster. This needs a sum with a
-   * magnitude below 2^30, a result with the bounds -128 and 127, and a shift of at least 0. The
-   * table then has twice the initial value, and the shift itself. For other channels, the table has
-   * the initial value, and the shift minus 64, a negative byte. A channel with a float scale
-   * (CLEAVE_FLOAT_SCALES) has the shift INT8_MAX, and the bits of the float as the multiplier. */
+   * magnitude below 2^30, a result with the bounds -128 and 127, and a shift of at least 0. For a
+   * channel that meets this, the table has the initial value times 2, and the shift. For other
+   * channels, the table has the initial value, and the shift minus 64, a negative byte. A channel
+   * with a float scale (CLEAVE_FLOAT_SCALES) has the shift INT8_MAX, and the bits of the float as
+   * the multiplier. */
   const int32_t *sums;
   CleaveSlide slide;
   CleaveChannels in, out; /* numbers of channels of one group, in the operand and in the result */
@@ -28,7 +29,7 @@ typedef struct
   int8_t x_zero, y_zero;
   int8_t low, high;   /* bounds of the result */
   int8_t is_combined; /* order of the weights (conv-s8.c). 1: dot-s8.h; 0: dot-separate-s8.h */
-  int8_t is_doubled;  /* 1: `sums` has twice the initial value of each channel */
+  int8_t is_doubled;  /* 1: in `sums`, the initial value of every channel is multiplied by 2 */
 } CleaveConvS8;
 
 enum { CLEAVE_S8, CLEAVE_U8, CLEAVE_S16, CLEAVE_S32, CLEAVE_S64, CLEAVE_TRUTH, CLEAVE_F32 };
@@ -214,8 +215,9 @@ typedef struct
   int32_t block;    /* rows (and columns) of a block: the attribute `blocksize` */
   int32_t channels; /* channels of DepthToSpace's result, or of SpaceToDepth's operand */
   int16_t size;     /* bytes of an element */
-  /* Order of the channels in the value with fewer rows. Channel c at position p of a block is
-   * channel p * channels + c (1: mode DCR) or c * block * block + p (0: mode CRD). */
+  /* 1: mode DCR; 0: mode CRD. A block of pixels in the value with more rows is one pixel in the
+   * value with fewer rows. Channel c of the block's pixel p is channel p * channels + c of this one
+   * pixel in mode DCR. In mode CRD, it is channel c * block * block + p. */
   int16_t is_columns_first;
 } CleaveBlocks;
 
@@ -282,12 +284,13 @@ typedef struct
 
 #define CLEAVE_MAX_DIGITS 8
 
-/* A value with the elements of an operand in another order. The index of an element in memory is
- * written as digits; the last digit is the lowest. Digit k has the extent extents[k]. If it
- * increases by 1, the index in the operand increases by steps[k]. */
+/* A value with the elements of an operand in another order. The index of an element of the value in
+ * memory is written as digits, as in a number; the last digit is the lowest. Digit k counts from 0
+ * to extents[k] - 1. If digit k increases by 1, the index in the operand increases by steps[k]. */
 typedef struct
 {
-  int32_t n_digits, first; /* number of digits; index in the operand of element 0 */
+  int32_t n_digits, first; /* n_digits: number of digits of an index; first: index, in the operand,
+                            * of the element that is first in memory */
   int32_t extents[CLEAVE_MAX_DIGITS], steps[CLEAVE_MAX_DIGITS];
   int32_t columns, channels; /* numbers of columns and channels of the result */
   /* number of elements in a row of the operand, and number of columns of the operand */

@@ -19,7 +19,8 @@ typedef struct
   float sum[4];
 } ConvF32;
 
-/* Returns the address of the elements that the first tap with data of kernel row k reads. */
+/* Returns the address of the first element that row k of the kernel reads. Taps on padding read no
+ * element. */
 static CLEAVE_APART const float *
 conv_f32_row (const ConvF32 *c, int32_t k)
 {
@@ -31,8 +32,8 @@ conv_f32_row (const ConvF32 *c, int32_t k)
 /* CONV_F32_SUMS defines the sums of a block, CONV_F32_ADD adds the products of the elements from x
  * to `end`, and CONV_F32_STORE_SUMS stores the sums. */
 #ifdef CLEAVE_SOFT_FLOATS
-/* Sums in memory and the fence save 48 bytes of stack. They add few instructions to the many of
- * cleave_fma(). */
+/* Sums in memory and CLEAVE_FENCE save 48 bytes of stack. The instructions that they add are few,
+ * compared with the instructions of cleave_fma(). */
 #define CONV_F32_SUMS
 #define CONV_F32_ADD                                                                               \
   for (; x != end; x++)                                                                            \

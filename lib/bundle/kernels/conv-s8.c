@@ -23,7 +23,7 @@
 
 #define CONV_S8_GATHERED 40
 
-/* Returns 1 if a line has all taps of the window, 0 otherwise. */
+/* Returns 1 if a line has the weights of all taps of the window, 0 otherwise. */
 static inline uint8_t
 conv_s8_is_small (const CleaveConvS8 *p)
 {
@@ -32,7 +32,8 @@ conv_s8_is_small (const CleaveConvS8 *p)
   return taps > 1 && taps * p->in <= CONV_S8_GATHERED;
 }
 
-/* Returns whether a line has a row of the kernel. */
+/* For lines that do not have all taps of the window: returns whether a line has the weights of a
+ * whole row of the kernel, not only of one tap. */
 static inline int
 conv_s8_has_rows (const CleaveConvS8 *p)
 {
@@ -45,21 +46,24 @@ typedef struct
   WindowS8 window;
   uint8_t pixels;    /* number of pixels: 1, or 2 if their windows have no padding on the left and
                       * right */
-  uint8_t is_single; /* 1: `from` has the elements of the whole window */
-  uint8_t is_copied; /* 1: a line has all taps, and the windows are copied to `part` */
+  uint8_t is_single; /* 1: the elements of the whole window are at `from` */
+  uint8_t is_copied; /* 1: a line has the weights of all taps, so the windows are copied to the
+                      * array `part` */
   uint8_t n;         /* number of channels in the block */
   /* Address of the next `count` elements of the window to multiply by weights. They lie in the
-   * operand, or in a buffer with padding or a copy of the window. */
+   * operand or in the array `part`. */
   const int8_t *from;
   int32_t other; /* distance in bytes from an element for the first pixel to the same element for
                     the second pixel */
   int32_t left;  /* number of elements of the line that follow `from[count - 1]` */
-  uint32_t row;  /* offset in bytes, from slot 0, of the row that row k of the kernel reads */
-  CleaveTapCount k, tap; /* row of the kernel, and tap in this row, after the elements at `from` */
+  uint32_t row;  /* offset in bytes, from slot 0, of the operand row that row k of the kernel
+                  * reads */
+  CleaveTapCount k, tap; /* row of the kernel, and tap in this row, at which the next line begins */
   uint16_t count;
-  uint32_t sum[8]; /* sums of the channels of the block: sum[0] ... of the first pixel, sum[4] ...
-                    * of the second */
-  int8_t part[2 * CONV_S8_GATHERED]; /* copies of the windows, or x_zero in place of padding */
+  uint32_t sum[8]; /* sums of the channels of the block: sum[0] ... for the first pixel, sum[4] ...
+                    * for the second */
+  int8_t part[2 * CONV_S8_GATHERED]; /* if is_copied: the windows; if not: x_zero, read in place of
+                                      * padding */
 } ConvS8;
 
 /* Adds the products of the elements at `from` and the weights `w` to the sums of one channel. */
@@ -99,9 +103,10 @@ conv_s8_add (ConvS8 *s, const int8_t *w)
     dot_s8_2x4 (s->sum, s->from, s->other, w, s->count);
 }
 
-/* Advances to the next elements of the window that one line multiplies, or to a part of them. Sets
- * their address (`from`) and number (`count`). For elements of padding, the address is `part`,
- * which holds x_zero. Returns 1; 0 at the end of the window. */
+/* Advances to the next elements of the window: some or all of the elements that one line of weights
+ * is multiplied with. Sets the address (`from`) and the number (`count`) of these elements. For
+ * padding, sets `from` to the array `part`, whose elements are x_zero. Returns 1; 0 at the end of
+ * the window. */
 static int
 conv_s8_next (ConvS8 *s)
 {

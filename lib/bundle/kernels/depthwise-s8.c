@@ -55,9 +55,10 @@ typedef struct
   WindowS8 window;
   const int8_t *x, *w; /* addresses of channel 0 of x (in slot 0) and of the weights, at the first
                           tap that reads data */
-  int32_t taps;        /* number of taps of each row of the kernel that read data */
-  int32_t step, skip;  /* step: bytes of x from one tap to the next; skip: bytes of the weights of
-                          a row of the kernel for taps on padding */
+  int32_t taps;        /* number of taps, in each row of the kernel, that read data and not
+                        * padding */
+  int32_t step, skip;  /* step: distance in bytes of the elements of x that two adjacent taps read;
+                        * skip: bytes of the weights on padding, in a row of the kernel */
   int32_t zeros;       /* -x_zero; with DSP instructions and without Helium, in both halves of the
                           word */
 } DepthwiseS8;

@@ -10,16 +10,18 @@
  *   elements 0 and 2 for channels 0 and 1; elements 0 and 2 for channels 2 and 3
  *   elements 1 and 3 for channels 0 and 1; elements 1 and 3 for channels 2 and 3
  *
- * The products with the whole integers add up to the sum of channel 0 plus 256 times the sum of
- * channel 1. The products with the low bytes add up to the sum of channel 0. The difference,
- * divided by 256, is the sum of channel 1. This order saves instructions on a processor that
- * multiplies the 16-bit halves of words: only the low bytes must be extended to 16 bits. */
+ * The products of elements and whole int16 weights add up to the sum of channel 0 plus 256 times
+ * the sum of channel 1. The products of elements and low bytes of the weights add up to the sum of
+ * channel 0. The difference, divided by 256, is the sum of channel 1. This order saves instructions
+ * on a processor that multiplies the 16-bit halves of words: only the low bytes must be extended to
+ * 16 bits. */
 
-/* The largest n. If n is larger, a sum of products with the whole integers can exceed an int32. */
+/* The largest number n of elements x[0] ... x[n - 1]. With more elements, the sum of their products
+ * with the int16 weights can exceed an int32. */
 #define DOT_S8_ELEMENTS 508
 
-/* Adds the results of two channels to sum[0] and sum[1]. `first`: sum of the products with the low
- * bytes; `both`: sum of the products with the whole integers. */
+/* Adds the results of two channels to sum[0] and sum[1]. `first`: sum of the products of elements
+ * and low bytes of the weights; `both`: sum of the products of elements and int16 weights. */
 static inline void
 dot_s8_end (uint32_t *sum, int32_t first, int32_t both)
 {
@@ -28,9 +30,9 @@ dot_s8_end (uint32_t *sum, int32_t first, int32_t both)
 }
 
 #ifdef CLEAVE_MVE
-/* Adds n products to each sum of two channels. A vector has eight elements of x as int16, or the
- * weights of eight elements. If n is no multiple of eight, the last step computes half of a vector.
- * `second`: the code for the second pixel. */
+/* Adds n products to each of two sums, one for each channel. A vector has eight elements of x as
+ * int16, or the weights of eight elements. If n is no multiple of eight, the last step computes
+ * half of a vector. `second`: the code for the second pixel. */
 #define DOT_S8_LOOP(second)                                                                        \
   __asm__ volatile("vldrh.u16 q3, [%8]\n\tdlstp.16 lr, %7\n1:\n\t"                                 \
                    "vldrh.u16 q1, [%6, q3]\n\tvldrb.s16 q0, [%4], #8\n\tvmovlb.s8 q2, q1\n\t"      \
@@ -40,8 +42,8 @@ dot_s8_end (uint32_t *sum, int32_t first, int32_t both)
                    : "r"(n), "r"(offsets)                                                          \
                    : "q0", "q1", "q2", "q3", "lr", "memory");
 
-/* Adds n products to each sum of four channels of one pixel or, if has_second is not 0, of two
- * pixels. */
+/* Adds n products to each of four sums, one for each channel of a pixel. If has_second is not 0,
+ * does the same for a second pixel, whose elements are `other` bytes after `first`. */
 static inline void
 dot_s8_add (
     uint32_t *sum, const int8_t *first, int32_t other, const int8_t *w, int32_t n, int has_second)

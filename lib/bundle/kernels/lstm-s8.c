@@ -103,8 +103,7 @@ lstm_s8_gate (const CleaveLstmS8 *p, int32_t gate, int32_t j, const int8_t *x, c
       lstm_s8_clamp (cleave_scale (from_h, p->h_multipliers[gate], p->h_shifts[gate])));
 }
 
-/* Returns the product of two numbers, scaled by multiplier and shift number `factor` of the
- * layer. */
+/* Returns a * b, scaled by p->multipliers[factor] and p->shifts[factor]. */
 static int32_t
 lstm_s8_product (const CleaveLstmS8 *p, int32_t factor, int32_t a, int32_t b)
 {

@@ -128,8 +128,8 @@ typedef struct
                                            * repeated */
 } CleaveRepeat;
 
-/* Returns the address of the first pixel of an operand that a call reads. `index`: index of the
- * operand in call->x, if it is not constant. `size`: bytes of an element. */
+/* Returns the address of the first pixel that a call reads in an operand. `index`: index of the
+ * operand in call->x; for a constant operand, not used. `size`: bytes of an element. */
 static CLEAVE_APART const unsigned char *
 cleave_operand (const CleaveCall *call, const CleaveRepeat *operand, int32_t index, int32_t size)
 {

@@ -63,8 +63,8 @@ window_s8_has_row (const WindowS8 *s, int32_t k)
   return k >= s->row_begin && k < s->row_end;
 }
 
-/* Returns the offset in bytes, from slot 0, of the operand's row that the next row of the kernel
- * reads. `row` is the offset for the current row of the kernel. */
+/* Returns the offset, in bytes from slot 0 of the operand, of the operand row that row k + 1 of the
+ * kernel reads. `row` is the offset of the operand row that row k of the kernel reads. */
 static inline uint32_t
 window_s8_next_row (const WindowS8 *s, uint32_t row)
 {
@@ -98,16 +98,18 @@ window_s8_halve (int32_t x)
 #endif
 }
 
-/* Returns an element of the result for a channel whose sum is not doubled. `shift` is the right
- * shift minus 64, as in the table. `sum` includes the initial value. */
+/* Returns an element of the result for a channel whose sum is not multiplied by 2 before it is
+ * scaled. `shift` is the right shift minus 64, as in the table p->sums. `sum` includes the initial
+ * value. */
 static CLEAVE_APART int32_t
 window_s8_scale_any (const CleaveConvS8 *p, uint32_t sum, int32_t multiplier, int32_t shift)
 {
   return cleave_clamp (cleave_scale (sum, multiplier, shift + 64) + p->y_zero, p->low, p->high);
 }
 
-/* Returns an element of the result for a channel whose sum is doubled: `start` is twice the initial
- * value. `zero` is 2 * y_zero + 1. */
+/* Returns an element of the result for a channel whose sum is multiplied by 2 before it is scaled.
+ * `sum` does not include the initial value; `start` is the initial value times 2. `zero` is 2 *
+ * y_zero + 1. */
 static inline int32_t
 window_s8_scale_twice (
     uint32_t sum, uint32_t start, int32_t multiplier, int32_t shift, int32_t zero)

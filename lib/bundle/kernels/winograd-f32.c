@@ -24,7 +24,8 @@ typedef struct
   int32_t first, end;   /* columns [first, end) of the operand that may be read */
   int32_t j;            /* column of the transformed tile */
   int32_t n;            /* number of channels of a block, four or one */
-  float d[3], sum[12];  /* column j of the transformed tile, and of the sums of each channel */
+  float d[3], sum[12];  /* d: column j of the transformed tile; sum: the sums for this column, for
+                         * each channel */
 } Winograd;
 
 /* Sets the tile whose left pixels are in column `at` of the result. */
@@ -41,8 +42,9 @@ winograd_set_tile (Winograd *s, int32_t at)
   s->y[1] = at + 1 < call->end ? y + (at + 1 - call->begin) * channels : NULL;
 }
 
-/* Begins column j of the sums of a block. `w`: the factors of the block. `bias`: the biases; NULL
- * if there is none. */
+/* Initializes the sums for column j of the transformed tile, in a block of channels: to 0, and in
+ * column 1, one sum of each channel to the bias. Finds the factors of these sums. `w`: the factors
+ * of the block. `bias`: the biases of the block; NULL if there are none. */
 static CLEAVE_APART void
 winograd_begin (Winograd *s, const float *w, const float *bias)
 {

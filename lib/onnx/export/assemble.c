@@ -3,7 +3,7 @@
 /* Writes an Assemble as Concats.
  *
  * The result of the Assemble is a box (a range in each dimension). fill_box() cuts the box into
- * smaller boxes until a single part contains each small box. Each cut makes the operands of one
+ * smaller boxes until each small box lies inside one part. Each cut makes the operands of one
  * Concat:
  *
  *     0 0 1 1     cut at column 2:  Concat (axis 1) of part 0 and the right half;

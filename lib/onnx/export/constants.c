@@ -96,8 +96,8 @@ write_part (CleaveOnnxExport *export, const char *name, CleaveTensor *part)
   cleave_onnx_add_initializer (export, name, dense);
 }
 
-/* Returns the name in the file of the tensor whose ranges are the constants of the group. Writes
- * the tensor as an initializer on the first call. */
+/* Returns the name that group->base has in the file. The constants of the group are ranges of this
+ * tensor. The first call writes the tensor as an initializer. */
 static const char *
 write_base (CleaveOnnxExport *export, const BaseGroup *group, const char *name)
 {

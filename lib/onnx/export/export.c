@@ -257,8 +257,9 @@ pack_model (const CleaveOnnxExport *export, gsize size, GError **error)
 #define HIDDEN_PART 0.9
 #define HIDDEN_BYTES (1 << 20)
 
-/* Returns whether a graph has QDQ groups. ONNX Runtime fuses each group, so a run has fewer values
- * than the estimate assumes. Without shapes, the run then needs more memory. */
+/* Returns whether a graph has QDQ groups. ONNX Runtime fuses the nodes of each group, so a run has
+ * fewer values than the estimate assumes. Hidden shapes then cost memory instead of saving
+ * memory. */
 static gboolean
 is_quantized (const CleaveGraph *graph)
 {

@@ -150,10 +150,11 @@ Onnx__ValueInfoProto *cleave_onnx_info_new (const CleaveOnnxExport *export,
                                             const char *name,
                                             const CleaveTensorType *type);
 
-/* Free attributes and unknown fields, the parts of nodes that are not in the pool.
- * cleave_onnx_free_nodes() frees these parts of all nodes of a graph, and removes the nodes. */
-void cleave_onnx_free_nodes (Onnx__GraphProto *graph);
+/* Frees the attributes and the unknown fields of a node. All other memory of the node belongs to
+ * the pool of the export (CleaveOnnxExport). */
 void cleave_onnx_free_attributes (Onnx__NodeProto *node);
+/* Calls cleave_onnx_free_attributes() for all nodes of a graph, and removes the nodes. */
+void cleave_onnx_free_nodes (Onnx__GraphProto *graph);
 /* Replaces repeated runs of nodes by Loops (loops.c). Call this function after all nodes are
  * written. */
 void cleave_onnx_export_loops (CleaveOnnxExport *export);

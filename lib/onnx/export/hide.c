@@ -181,8 +181,8 @@ pass_shapes_of_inputs (ShapeLoop *shapes, GArray *shapings)
   Onnx__GraphProto *graph = export->model->graph;
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
 
-  /* do not hide the shapes of inputs with default values, which come later in the list: these
-   * inputs are weights */
+  /* this loop skips inputs with default values, which graph->input lists last: these inputs are
+   * weights, so their shapes stay known */
   for (guint i = 0; i < export->graph->inputs->len; i++)
     {
       const CleaveResult *input = export->graph->inputs->pdata[i];
@@ -217,9 +217,9 @@ find_sizes (const Onnx__GraphProto *graph, const Onnx__NodeProto *node)
   return list != NULL && list->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ? list : NULL;
 }
 
-/* Makes the Loop return the sizes of Resizes, since constant sizes would show the shapes of all
- * later values. A Resize requires a list of known length, so a Reshape sets the length of the
- * list. */
+/* Makes each Resize read its sizes from the added Loop: from constant sizes, ONNX Runtime would
+ * know the shapes of all later values. A Resize requires a list of known length. So a Reshape
+ * between the Loop and the Resize tells ONNX Runtime the length of the list. */
 static void
 pass_sizes (ShapeLoop *shapes, GArray *shapings)
 {
@@ -264,7 +264,8 @@ hide_known_shapes (CleaveOnnxExport *export)
   move_to_front (export->model->graph, first);
 }
 
-/* The function below hides extents in the list of a Reshape. */
+/* The function below removes one extent from the constant list of a Reshape, so that the runtime
+ * cannot infer the shape of the result. */
 
 /* Replaces the largest extent in a Reshape's list by -1. In a list of four or more extents, keeps
  * the first two (batch and channels). In a list of three, keeps the last (channels). A runtime also

@@ -256,8 +256,8 @@ check_reader (
   if (is_inside (repeat, reader))
     return TRUE;
   if (has_stack (repeat, &stack, reader))
-    return iteration > 0; /* FALSE in iteration 0: the Concat reads the result of this iteration
-                           * twice */
+    return iteration > 0; /* iteration 0 adds the stack, so a stack that exists in iteration 0 means
+                           * that the Concat reads this result twice */
   if (iteration > 0 || !find_stack (list, repeat, reader, &stack))
     return is_last_state (repeat, stack.node, result, iteration);
   g_array_append_val (repeat->stacks, stack);

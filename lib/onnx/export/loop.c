@@ -15,9 +15,9 @@ typedef struct
   const CleaveOnnxList *list;
   const CleaveOnnxRepeat *repeat;
   Onnx__GraphProto *body;
-  GHashTable *names;     /* maps a constant or a state to its name in the body. The key is the name
-                          * of the constant, or the text that key_of() returns for the state and a
-                          * lag */
+  GHashTable *names;     /* maps a key to the name that a value has in the body. The key is the name
+                          * of a constant, or the text of key_of() for a result of an earlier
+                          * iteration */
   GPtrArray *given;      /* char *: names of the outputs that the body has so far */
   const char *iteration; /* name of the iteration number in the body */
 } Loop;

@@ -188,8 +188,8 @@ write_part (CleaveOnnxExport *export,
 /* The functions below write a piece of a Resize with a `phase`, the index of its first element in
  * the whole result. ONNX has no such attribute, so the file has the whole Resize and a Slice. */
 
-/* Changes `a` to the attributes of the whole Resize, and `whole` to the shape of its result. Keeps
- * only the sizes, or only the scales if a scale is not the quotient of two extents. */
+/* Changes `a` to the attributes of the whole Resize, and `whole` to the shape of its result.
+ * Removes either `scales` from `a`, or `sizes` if a scale is not the quotient of two extents. */
 static void
 make_whole (const CleaveNode *node, CleaveResizeAttrs *a, CleaveShape *whole)
 {

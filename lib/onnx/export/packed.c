@@ -62,8 +62,8 @@ exclude (const CleaveGraph *graph, GHashTable *bad)
   return changed;
 }
 
-/* Adds to `bad`, the constants that must keep 8 bits per element, each constant that is an output
- * of the graph. Also adds each tensor of which a constant is a range. */
+/* Adds constants to `bad`, the set of the constants that must keep 8 bits per element. Adds each
+ * constant that is an output of the graph, and each tensor of which a constant is a range. */
 static void
 exclude_shared (const CleaveGraph *graph, GHashTable *bad)
 {

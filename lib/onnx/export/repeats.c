@@ -10,8 +10,8 @@
  * carried values would take more memory than a smaller Loop saves. */
 #define MIN_ITERATIONS 3
 #define MIN_SAVED 8
-/* Largest number of periods (numbers of nodes of one iteration) that the search tries in one file.
- * A plan with a dozen segments has fewer periods. */
+/* The search tries at most this many periods in one file. A period is the number of nodes of one
+ * iteration. A plan with a dozen segments has fewer periods. */
 #define MAX_PERIODS 64
 /* A repeat leaves out fewer than this many iterations at the beginning. Because of halos, the nodes
  * of the first strips may differ from the nodes of later strips. */

@@ -188,10 +188,10 @@ evaluate (const CleaveResult *value)
       ((const GPtrArray *) g_hash_table_lookup (values, value->node))->pdata[value->index]);
 }
 
-/* Writes the value of a node that depends on constants alone. If the file had products with weights
- * instead, an importer would compute the products before it reads the doc string. The result could
- * then differ from the node's result in the last bits. Returns FALSE if evaluate() finds no value.
- */
+/* If `node` depends on constants alone, writes its value as a constant. Products with matrices of
+   weights would be wrong in this case: an importer computes products of constants before it reads
+   the doc string that describes the Resize. The products could then differ from the node's value in
+   the last bits. Returns FALSE if evaluate() finds no value. */
 static gboolean
 add_value (CleaveOnnxExport *export, const CleaveNode *node)
 {
