@@ -5,7 +5,7 @@
 #include "footprints.h"
 #include "packed-weights.h"
 
-#define CLEAVE_ALONG_ALL CLEAVE_MAX_RANK
+#define CLEAVE_ALONG_NONE CLEAVE_MAX_RANK
 #define CLEAVE_SMALL_STATE 128
 
 typedef struct _CleaveKernelInstance CleaveKernelInstance;
@@ -45,7 +45,8 @@ typedef struct
   const float *mean, *factor, *b;
   guint c;      /* dimension of the channels; channels are contiguous */
   gint64 pixel; /* distance in memory between two pixels that follow each other, in elements */
-  guint v, w;   /* indices of the operands v and w in the fused consumer's call */
+  guint v, w;   /* operands of the fused consumer's call, by index: v is the value in a register, w
+                   is the second operand */
   gboolean w_is_one;
   /* begins_pattern: the op is the first op of an expression pattern; w_is_before: w is the value
    * that the first op of the pattern reads */
@@ -102,11 +103,12 @@ struct _CleaveKernelFamily
                     const CleaveKernelInstance *instance,
                     gint64 begin,
                     gint64 end);
-  /* TRUE: for an operand with the strides of the result, `run` reads each element before it writes
-   * the result's element at the same position. All families with `run_part` read in this order. */
+  /* TRUE: `run` reads element i of an operand before it writes element i of the result, if the
+   * operand and the result have the same strides. All families with `run_part` read in this
+   * order. */
   gboolean by_elements;
-  /* Returns whether `run` calls cleave_kernel_range_done() for each part of the result. NULL: `run`
-   * never calls it. */
+  /* Returns whether `run` calls cleave_kernel_range_done() for each range of the result. NULL:
+   * `run` never calls cleave_kernel_range_done(). */
   gboolean (*reports_progress) (gconstpointer state);
   /* Fills `epilogue_op` if the instance can be an epilogue op of a kernel that has operand `v` in a
    * register. Returns the kind of op, or CLEAVE_EPILOGUE_NONE if the instance cannot be an epilogue
@@ -115,9 +117,9 @@ struct _CleaveKernelFamily
                                      const CleaveKernelInstance *instance,
                                      guint v,
                                      CleaveEpilogueOp *epilogue_op);
-  /* Returns whether `run` applies the epilogue ops of its instance. NULL: `run` never applies them.
-   * Sets `along` to the dimension that must be the channels of a NORMALIZE op. CLEAVE_ALONG_ALL:
-   * `run` applies no NORMALIZE op. */
+  /* Returns whether `run` applies the epilogue ops of the instance. NULL: `run` never applies
+   * epilogue ops. Sets `along` to the only dimension of the result that may contain the channels of
+   * a NORMALIZE op. CLEAVE_ALONG_NONE: `run` applies no NORMALIZE op. */
   gboolean (*does_epilogue) (gconstpointer state,
                              const CleaveKernelInstance *instance,
                              guint *along);
@@ -127,15 +129,16 @@ struct _CleaveKernelFamily
   /* Returns whether `run` reads this operand's own memory, not a packed copy. NULL: `run` reads all
    * operands. */
   gboolean (*reads) (gconstpointer state, guint operand);
-  /* Size of the state in bytes; 0: at most CLEAVE_SMALL_STATE. */
+  /* Size of the state in bytes. A family may leave `n_state` 0 if the state has at most
+   * CLEAVE_SMALL_STATE bytes. */
   gsize n_state;
-  /* Adds to `lines` the memory that `run` reads through pointers in the state. NULL: the state
-   * contains no such pointers. */
+  /* Appends to `lines` (CleaveMemoryLines) the cache lines that `run` reads through pointers in the
+   * state. NULL: the state contains no pointers to such memory. */
   void (*add_memory) (gconstpointer state, GArray *lines);
 };
 
-/* Adds to `lines` the state of a kernel and the memory that `run` reads through the state's
- * pointers. */
+/* Appends to `lines` (CleaveMemoryLines) the cache lines of a kernel's state, and the cache lines
+ * that `run` reads through pointers in the state. */
 static inline void
 cleave_kernel_add_memory (const CleaveKernelFamily *family, gconstpointer state, GArray *lines)
 {
@@ -147,8 +150,8 @@ cleave_kernel_add_memory (const CleaveKernelFamily *family, gconstpointer state,
 }
 
 /* Runs the fused consumers that are not epilogue ops on the elements [begin, end) of the result. A
- * kernel calls this function once for each part of its result, after it has stored all elements of
- * the part and will not read them again. */
+ * kernel calls this function once for each range of its result, after it has stored all elements of
+ * the range and will not read them again. */
 static inline void
 cleave_kernel_range_done (const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {

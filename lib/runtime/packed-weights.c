@@ -163,15 +163,16 @@ find_stored (const CleaveWeights *weights, const char *key, gsize n_bytes)
   return next->n_bytes == n_bytes && g_str_equal (next->key, key) ? next->memory : NULL;
 }
 
-/* Returns memory for a packed copy, or NULL if memory ran out. Sets the memory to 0 if `is_filled`.
- * If not, the system provides the pages of a large copy only when they are used. */
+/* Returns memory for a packed copy, or NULL if memory ran out. `clears` TRUE: sets the memory to 0.
+ * `clears` FALSE: does not touch the memory, so that the system provides the pages of a large copy
+ * only when they are used. */
 static gpointer
-take_memory (CleaveWeights *weights, gsize n_bytes, gboolean is_filled)
+take_memory (CleaveWeights *weights, gsize n_bytes, gboolean clears)
 {
   gpointer memory = cleave_memory_try ((gint64) n_bytes, ALIGNMENT, "packed weights",
                                        weights->error == NULL ? &weights->error : NULL);
 
-  if (memory == NULL || !is_filled)
+  if (memory == NULL || !clears)
     return memory;
   cleave_memory_populate (memory, n_bytes);
   return memset (memory, 0, MAX (n_bytes, 1));

@@ -152,8 +152,8 @@ BY_FLOAT (bool, bf16, 1, 2)
 CleaveCastLine
 CLEAVE_LEVELLED (cleave_cast_line_find) (CleaveElement from, CleaveElement to)
 {
-  /* A cast between integers keeps the low bits. So one loop serves all integer types of one size as
-   * the result; the size is in bytes. */
+  /* A cast between integers keeps the low bits. So all result types of the same size share one
+   * loop; BY_n is the loop for results of n bytes. */
   enum { BY_1 = 1, BY_2 = 2, BY_4 = 4, BY_8 = 8 };
   static const struct
   {

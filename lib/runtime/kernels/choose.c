@@ -23,8 +23,8 @@ typedef struct
 
 typedef void (*Run) (const Box *box, gconstpointer attrs);
 
-/* Largest number of elements of a line in a transposed box, whose inner loop goes from line to
- * line. */
+/* Boxes of lines with at most this number of elements are transposed (boxes.h): the inner loop runs
+ * over the lines of a box, not over the elements of a line. */
 #define SHORT_LINE 2
 /* Number of 16-bit floats that are converted to float32 at once. */
 #define UPCAST 512

@@ -63,8 +63,8 @@ plan (Convert *c, const CleaveKernelInstance *instance, const CleaveView *views,
   cleave_loops_lengthen (&c->loops, FEW);
 }
 
-/* If one scale and zero point serve the whole value, plans loops over groups of short lines of
- * bytes. */
+/* Plans `rows`, the loops that process several short lines of bytes together. Does nothing if lines
+ * are long, or if elements have different scales or zero points. */
 static void
 find_rows (Convert *c)
 {

@@ -16,11 +16,12 @@ enum { X, W, B };
 typedef struct
 {
   gint64 tap;
-  CleaveAxis axis; /* axis of the phase's convolution, along which positions of x and y are counted
-                      backwards */
+  CleaveAxis axis; /* axis of the convolution that computes the result elements of the phase;
+                      positions of x and y along this axis are counted backwards */
 } Phase;
 
-/* The elements of the result in one phase along each of the three axes, as a convolution. */
+/* The result elements that belong to one phase of each of the three axes. One convolution computes
+ * them. */
 typedef struct
 {
   CleaveDepthwise floats;
@@ -197,7 +198,8 @@ cleave_depthwise_transpose_prepare (const CleaveKernelInstance *instance,
 
 /* The following functions run a kernel. */
 
-/* Returns the position of result element `pixel` within its phase, whose axis is reversed. */
+/* Returns the index of result element `pixel` among the elements of its phase, counted from the
+ * last element of the phase. */
 static gint64
 place_of (const CleaveAxis *axis, const CleaveAxis *phase, gint64 pixel)
 {

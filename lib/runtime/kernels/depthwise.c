@@ -33,8 +33,9 @@ pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
   cleave_depthwise_pack (&view, d->is_paired, to);
 }
 
-/* Packs the base of a constant once, so that all pieces share the packed weights. If the piece has
- * only a part of the channels, the channels of a tap are packed once, not twice (`is_paired`). */
+/* Packs a constant w when the program is made. If w is a slice of a larger constant, packs the
+ * larger constant, which all pieces share, and clears `is_paired`. Without `is_paired`, the packed
+ * weights do not repeat the channels of a tap. */
 static void
 pack_for_good (Plan *plan, CleaveTensor *constant, CleaveWeights *weights)
 {
@@ -159,9 +160,9 @@ reports_progress (gconstpointer state)
          (plan->n_batches == 1 || plan->y_batch_step >= depth->n_y * depth->y_step);
 }
 
-/* Returns whether `run` applies epilogue ops, which need all sums in vectors. At the level without
- * fused multiply-add, a kernel sums fewer channels than a vector has lanes one by one, so `run`
- * applies no epilogue ops. Sets `along` to the dimension of the channels. */
+/* Returns whether `run` applies epilogue ops. Sets `along` to the dimension of the channels.
+ * Epilogue ops need sums in vectors. The level without fused multiply-add has no sums in vectors if
+ * the result has fewer channels than a vector has lanes. */
 static gboolean
 does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint *along)
 {

@@ -15,8 +15,9 @@
 #include "level.h"
 #include "upcast.h"
 
-/* Largest number of elements of a line in a transposed box, whose inner loop goes from line to
- * line. SHORT_UPCAST is the limit for elements that are converted to float32 first. */
+/* Boxes of lines with at most SHORT_LINE elements are transposed (boxes.h): the inner loop runs
+ * over the lines of a box, not over the elements of a line. SHORT_UPCAST is the limit for elements
+ * that are converted to float32 first. */
 #define SHORT_LINE 2
 #define SHORT_UPCAST 8
 /* Number of 16-bit floats that are converted to float32 at once. */
@@ -32,8 +33,9 @@ typedef struct
   gboolean folds;
   /* loops over views; view 0 is the result, and the other views are the operands */
   CleaveLoops loops;
-  /* the op as an epilogue op, which `run` applies to operand `own.v` before the epilogue ops of
-   * fused consumers; kind NONE: `run` applies no epilogue ops */
+  /* This kernel's op in the form of an epilogue op. `run` loads operand `own.v` and applies first
+   * this op, then the epilogue ops of the fused consumers. Kind NONE: `run` applies no epilogue
+   * ops. */
   CleaveEpilogueOp own;
 } Elementwise;
 
@@ -139,8 +141,8 @@ epilogue_op (gconstpointer state,
   return op;
 }
 
-/* If the op can be an epilogue op (epilogue.h), describes it in `e->own`. In this case, all views
- * are one contiguous line, except that one operand may be a scalar. */
+/* Describes the op in `e->own` if the op can be an epilogue op (epilogue.h). For this, all views
+ * must be one contiguous line, except that one of two operands may be a scalar. */
 static void
 find_own_epilogue_op (Elementwise *e, const CleaveKernelInstance *instance)
 {
@@ -390,7 +392,7 @@ does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint 
 {
   const Elementwise *e = state;
 
-  *along = CLEAVE_ALONG_ALL;
+  *along = CLEAVE_ALONG_NONE;
   return e->own.op != CLEAVE_EPILOGUE_NONE;
 }
 

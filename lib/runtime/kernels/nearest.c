@@ -28,8 +28,8 @@ typedef struct
                                  in bytes */
   /* indexed by dimension and position: byte offset in the operand */
   gint64 *place[CLEAVE_MAX_RANK];
-  /* byte offset in the operand that all results share: the sum of the offsets along dimensions that
-   * have extent 1 in the result */
+  /* byte offset in the operand at which each read begins: the sum of the operand's offsets along
+   * the dimensions that have extent 1 in the result */
   gint64 begin;
 } Nearest;
 
@@ -227,8 +227,9 @@ move_line (const Nearest *r, const char *x, char *y)
     move_parts (r, x, y, 64);
 }
 
-/* Defines a function that writes each element of an operand line of at least 16 bytes twice, and
- * stores the resulting line `n_lines` times. */
+/* Defines a function that doubles an operand line: the result line contains each operand element
+ * two times. The function stores the result line `n_lines` times, `step` bytes apart. The operand
+ * line must have at least 16 bytes. */
 /* clang-format off */
 #define DOUBLE_OF(T, low, high)                                                                    \
   static inline __attribute__ ((always_inline)) void                                               \

@@ -456,8 +456,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
       run_plane (w, instance, n, plane, scratch);
 }
 
-/* Returns whether the rows of the result nest: each row ends in memory before the next row
- * begins. */
+/* Returns whether each row of the result ends in memory before the next row begins. */
 static gboolean
 nests (const Windows *w)
 {

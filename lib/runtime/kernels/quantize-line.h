@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Quantizes contiguous floats with one scale. convert.c and the QDQ kernels of bytes use it. A
- * division takes as long as ten other operations, so this code multiplies x by the reciprocal of
- * the scale, and corrects the product to the bits of the division. */
+/* Quantizes contiguous floats with one scale. convert.c and the QDQ kernels of bytes use these
+ * functions. A division takes as long as ten other operations, so this code multiplies x by the
+ * reciprocal of the scale, and corrects the product to the bits of the division. */
 
 #include "integers/int-vector.h"
 
@@ -39,9 +39,9 @@ cleave_divide_tame_to_ints (CleaveVector x, const CleaveDivisor *by)
   return cleave_ints_of_floats (x);
 }
 
-/* Returns x / scale for any x, rounded to the nearest integer, ties to even. A quotient outside the
- * range of a byte stays outside, but is not exact. A NaN gives 0. A quotient below the range of the
- * conversion to integers becomes the smallest integer. */
+/* Returns x / scale for any x, rounded to the nearest integer, ties to even. The result is exact if
+ * its magnitude is at most CLEAVE_BYTE_BOUND. For a quotient beyond this bound, the result is an
+ * integer of the same sign with at least the magnitude of the bound. A NaN gives 0. */
 static inline CleaveIntVector
 cleave_divide_to_ints (CleaveVector x, const CleaveDivisor *by)
 {

@@ -260,7 +260,7 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
       *y = word##_finish (block, CLEAVE_LANES_JOIN (lane[0], cleave_##t##_##join));                \
   }                                                                                                \
                                                                                                    \
-  /* Computes partial sum `part` of 8 for n vectors of rows; each lane has a row. */               \
+  /* Computes partial result `part` (0 to 7) of adjacent rows: n vectors, one row in each lane. */ \
   static CLEAVE_SPECIALISED Bits_##t word##_part (const CleaveReduceBlock *block,                  \
                                                   const float *x, gint64 part, T *lane, int n)     \
   {                                                                                                \

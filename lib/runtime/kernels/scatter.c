@@ -21,8 +21,9 @@ typedef struct
   CleaveLines lines; /* loops over the lines; view 0 is the indices, view 1 is y at index 0, view 2
                         is the updates */
   gint64 extent, axis_step;
-  /* `n_rows`: number of lines that one call combines, if each line has one index; 0: a call
-   * combines one line. `next`: distances of adjacent lines in the three views, in elements */
+  /* `n_rows`: number of lines that a call combines with y, if the stride of the indices along a
+   * line is 0. Each line then has one index. If the stride is not 0, `n_rows` is 0, and a call
+   * combines one line. `next`: distances of adjacent lines in the three views, in elements. */
   gint64 n_rows, next[3];
   gboolean is_short; /* TRUE: indices are INT32; FALSE: INT64 */
   CleaveScatterReduction reduction;

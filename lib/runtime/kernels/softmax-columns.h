@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Softmax of a vector of rows at a time, one row in each lane. softmax.c uses it for short rows,
- * and for rows along any axis but the innermost. */
+/* Computes Softmax or LogSoftmax of several rows at a time: each lane of a vector holds an element
+ * of another row. softmax.c uses these functions for short rows, and for rows along any axis but
+ * the innermost. */
 
 #include "level.h"
 #include "loops.h"
@@ -61,7 +62,7 @@ find_max (const Softmax *s, const float *x, gint64 step)
 }
 
 /* Returns a vector that contains the sum of the exponentials of each lane's row. Stores the
- * exponentials at `e`; `e` NULL: does not store them. e may be x. */
+ * exponentials at `e`; `e` NULL: does not store them. `e` and `x` may be the same address. */
 static inline __attribute__ ((always_inline)) CleaveVector
 sum_exponentials (const Softmax *s, const float *x, gint64 step, CleaveVector max, float *e)
 {
@@ -84,7 +85,9 @@ sum_exponentials (const Softmax *s, const float *x, gint64 step, CleaveVector ma
   return lane[0];
 }
 
-/* Computes a vector of adjacent rows. e may be x; y may be x or e. */
+/* Computes the results of CLEAVE_VECTOR adjacent rows, one row in each lane. `x`: address of the
+ * operand; `e`: memory for the exponentials; `y`: address of the result. These addresses may be
+ * equal. */
 static void
 run_vector (const Softmax *s, const float *x, gint64 x_step, float *e, float *y, gint64 y_step)
 {
@@ -107,7 +110,8 @@ run_vector (const Softmax *s, const float *x, gint64 x_step, float *e, float *y,
     cleave_vector_store (y + i * y_step, cleave_vector_load (e + i * CLEAVE_VECTOR) * inverse);
 }
 
-/* Addresses of the first elements of `n` rows, which are collected until they fill a vector. */
+/* Rows that are not computed yet: run_columns() collects the addresses of the first elements of
+ * rows until `n` rows fill a vector. */
 typedef struct
 {
   const Softmax *s;
@@ -116,8 +120,8 @@ typedef struct
   int n;
 } Waiting;
 
-/* Returns whether the collected rows are two groups of adjacent rows, and each group fills half a
- * vector. */
+/* Returns whether the first half of the rows in `rows` are adjacent in memory, and the second half
+ * also. `rows` must contain CLEAVE_VECTOR rows. */
 static gboolean
 lies_in_halves (const Waiting *rows)
 {

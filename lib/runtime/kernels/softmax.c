@@ -17,8 +17,9 @@
 /* Largest number of elements of a row that is not dense. The reference kernel computes longer rows,
  * one after the other. */
 #define MAX_LENGTH 4096
-/* Smallest number of elements of a dense row for which all lanes of a vector hold elements of one
- * row. With rows of 64 elements, both ways to fill vectors take the same time. */
+/* Limit for the choice of the way to fill vectors. If a row is dense and has at least MIN_DENSE
+ * elements, all lanes of a vector hold elements of this row. Otherwise each lane holds an element
+ * of another row. With 64 elements, both ways take the same time. */
 #define MIN_DENSE 64
 /* Number of exponentials of a dense row that are computed at once. */
 #define BLOCK 512
@@ -130,7 +131,8 @@ JOIN_DENSE (join_max, MAX_OF_LANES)
 JOIN_DENSE (join_sums, SUM_OF_LANES)
 /* clang-format on */
 
-/* Stores exp (x - max) of n elements in e; e may be x. */
+/* Computes exp (x - max) of n elements, and stores the exponentials at `e`. `e` and `x` may be the
+ * same address. */
 static inline void
 make_exponentials (const float *x, gint64 n, CleaveVector max, float *e)
 {
@@ -147,7 +149,7 @@ make_exponentials (const float *x, gint64 n, CleaveVector max, float *e)
 }
 
 /* Computes the sum of the exponentials of each row. Stores the exponentials at `y`; `y` NULL: does
- * not store them. y may be x. */
+ * not store them. `y` and `x` may contain the same addresses. */
 static inline __attribute__ ((always_inline)) void
 add_exponentials (
     const float *const *x, const float *max, gint64 n, float *const *y, int n_rows, float *sum)

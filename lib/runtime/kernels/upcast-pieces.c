@@ -16,15 +16,15 @@
  * the memory order of the original; SHORT_OUTERMOST also moves short dimensions outermost. */
 typedef enum { SHORT_OUTERMOST, AS_IT_LIES, CHANNELS_INNERMOST, N_ORDERS } Order;
 
-/* The part of an operand or result that one piece uses, and its copy in float32. */
+/* The elements of an operand or result that a piece reads or writes, and their copy in float32. */
 typedef struct
 {
-  CleaveView part;   /* view of the part; each run sets its data pointer */
-  gint64 offset;     /* byte offset from the first element of the operand or result */
-  CleaveView floats; /* view of the float copy; no data if the kernel uses the part itself */
-  gsize at;          /* byte offset of the float copy in scratch */
-  gboolean is_upcast, is_packed; /* is_upcast: the part is converted to float32; is_packed: the
-                                    kernel packs the part */
+  CleaveView view;               /* view of the elements; each run sets the data pointer */
+  gint64 offset;                 /* byte offset from the begin of the operand or result */
+  CleaveView floats;             /* view of the float copy, or else of the elements; no address */
+  gsize at;                      /* byte offset of the float copy in scratch */
+  gboolean is_upcast, is_packed; /* is_upcast: there is a float copy; is_packed: the float family
+                                    packs the elements */
 } Side;
 
 typedef struct
@@ -32,7 +32,7 @@ typedef struct
   CleaveChunk chunk;
   Side operands[MAX_OPERANDS], results[MAX_RESULTS];
   CleaveTensorType operand_types[MAX_OPERANDS], result_types[MAX_RESULTS];
-  gsize inner_scratch; /* byte offset in scratch of the scratch memory of the float family */
+  gsize inner_scratch; /* byte offset in scratch at which the float family's own scratch begins */
   gpointer state;
 } Piece;
 
@@ -59,27 +59,27 @@ type_of_floats (const CleaveCall *call, const CleaveTensorType *type)
  * of 8 channels of 32,768 pixels takes 0.42 ms with this move, and 2.2 ms without it. */
 #define SHORT_LINE 8
 
-/* Returns a dense float view of a part, in the memory order of `like`, changed as `how` says. */
+/* Returns a dense float view with the shape of `view` and the order of `like`, changed by `how`. */
 static CleaveView
-lay_out_floats (const CleaveView *part, const CleaveView *like, Order how)
+lay_out_floats (const CleaveView *view, const CleaveView *like, Order how)
 {
-  CleaveView floats = { .type = { CLEAVE_FLOAT32, part->type.shape } }, ordered = *like;
+  CleaveView floats = { .type = { CLEAVE_FLOAT32, view->type.shape } }, ordered = *like;
   guint order[CLEAVE_MAX_RANK], n_dims;
   gint64 n = 1;
 
-  ordered.type.shape = part->type.shape;
+  ordered.type.shape = view->type.shape;
   if (how == CHANNELS_INNERMOST)
     ordered.stride[1] = 0;
   n_dims = cleave_loops_sort (&ordered, order);
-  if (how == SHORT_OUTERMOST && n_dims > 1 && part->type.shape.dim[order[n_dims - 1]] <= SHORT_LINE)
+  if (how == SHORT_OUTERMOST && n_dims > 1 && view->type.shape.dim[order[n_dims - 1]] <= SHORT_LINE)
     {
       ordered.stride[order[n_dims - 1]] = G_MAXINT64;
       cleave_loops_sort (&ordered, order);
     }
-  for (guint i = n_dims; i-- > 0; n *= part->type.shape.dim[order[i]])
+  for (guint i = n_dims; i-- > 0; n *= view->type.shape.dim[order[i]])
     floats.stride[order[i]] = n;
-  for (guint d = 0; d < part->type.shape.rank; d++)
-    if (part->type.shape.dim[d] == 1)
+  for (guint d = 0; d < view->type.shape.rank; d++)
+    if (view->type.shape.dim[d] == 1)
       floats.stride[d] = n;
   return floats;
 }
@@ -98,21 +98,21 @@ side_init (Side *side,
 
   for (guint d = 0; d < range->rank; d++)
     offset += range->dim[d].begin * whole->stride[d];
-  side->part = *whole;
-  side->part.type.shape = cleave_range_shape (range);
+  side->view = *whole;
+  side->view.type.shape = cleave_range_shape (range);
   side->offset = offset * (gint64) cleave_element_size (whole->type.element);
   side->is_packed = is_packed;
   side->is_upcast = !is_packed && cleave_is_upcast (call, whole->type.element);
-  side->floats = side->is_upcast ? lay_out_floats (&side->part, like, how) : side->part;
-  side->floats.type = type_of_floats (call, &side->part.type);
+  side->floats = side->is_upcast ? lay_out_floats (&side->view, like, how) : side->view;
+  side->floats.type = type_of_floats (call, &side->view.type);
   side->floats.data = NULL;
   if (side->is_upcast)
-    side->at = cleave_take_scratch (n_scratch, cleave_shape_n_elements (&side->part.type.shape));
+    side->at = cleave_take_scratch (n_scratch, cleave_shape_n_elements (&side->view.type.shape));
 }
 
-/* Returns the view that gives the float results their memory order. This is x, since families are
- * fastest if x and y have one order. It is y if the strides of x do not order all dimensions of
- * y. */
+/* Returns the view whose order of dimensions in memory the float copy of result y gets. Returns x,
+ * since families are fastest if x and y have the same order; returns y if x does not determine the
+ * order of all dimensions of y. */
 static const CleaveView *
 order_of_result (const CleaveView *x, const CleaveView *y)
 {
@@ -316,32 +316,32 @@ prepare (const CleaveKernelInstance *instance,
 static void
 convert (const Side *side, gpointer data, gboolean narrow)
 {
-  CleaveElement element = side->part.type.element;
+  CleaveElement element = side->view.type.element;
   CleaveLoops loops;
   CleaveLine line;
 
-  cleave_loops_init (&loops, &side->floats, &side->part, 1);
+  cleave_loops_init (&loops, &side->floats, &side->view, 1);
   for (gboolean more = cleave_line_first (&loops, &line); more;
        more = cleave_line_next (&loops, &line))
     {
       float *floats = (float *) data + line.offset[0];
-      char *part = (char *) side->part.data + line.offset[1] * loops.size[1];
+      char *elements = (char *) side->view.data + line.offset[1] * loops.size[1];
 
       if (narrow)
-        cleave_narrow (element, floats, part, loops.step[1], loops.length);
+        cleave_narrow (element, floats, elements, loops.step[1], loops.length);
       else
-        cleave_upcast (element, part, loops.step[1], 0, floats, loops.length);
+        cleave_upcast (element, elements, loops.step[1], 0, floats, loops.length);
     }
 }
 
-/* Returns the float copy or, if there is none, the part itself, as a view with an address. */
+/* Returns a view with an address: of the float copy or, if there is no copy, of the elements. */
 static CleaveView
 place (Side *side, const CleaveView *whole, char *scratch)
 {
   CleaveView view = side->floats;
 
-  side->part.data = (char *) whole->data + side->offset;
-  view.data = side->is_upcast ? (gpointer) (scratch + side->at) : side->part.data;
+  side->view.data = (char *) whole->data + side->offset;
+  view.data = side->is_upcast ? (gpointer) (scratch + side->at) : side->view.data;
   return view;
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Converts bytes and 16-bit floats to float32, and float32 results to these types. All kernels of
- * these types convert their operands with it. Compilers vectorize the loops. All levels give the
- * same bits, except in the payload of a NaN. */
+ * these types convert their operands with these functions. Compilers vectorize the loops. All
+ * levels give the same bits, except in the payload of a NaN. */
 
 #include "../../ops/half.h"
 #include "../kernels.h"

@@ -129,7 +129,8 @@ cleave_vector_transpose (const float *x, gint64 step, gint64 line, float *to)
     {
       const float *from =
           x + i % 4 * step +
-          i / 4 * 4; /* vector that contains half of the columns of row i, and of row i + 4 */
+          i / 4 * 4; /* row[i] gets four elements of row i % 4 and four elements of row i % 4 + 4:
+                        columns 0 to 3 if i < 4, else columns 4 to 7 */
 
       row[i] = _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (from)),
                                      _mm_loadu_ps (from + 4 * step), 1);

@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Limit on the smallest nonzero magnitude of a block, divided by the scale: cleave_block_find()
- * tries the divisors 1 to MAX_LEAST. Only one of 65,000 blocks of 16 random bytes exceeds the
- * limit. */
+/* Largest divisor that cleave_block_find() tries. The scale of a block is the smallest nonzero
+ * magnitude of its floats divided by an integer. This integer exceeds MAX_LEAST in only one of
+ * 65,000 blocks of 16 random bytes. */
 #define MAX_LEAST 64
 
 static gboolean

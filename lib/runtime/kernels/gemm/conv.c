@@ -67,10 +67,10 @@ join_rows (Plan *plan)
     }
 }
 
-/* Sets `nests` to TRUE if pixels, rows and planes of y do not interleave in memory. Then one step
- * along an axis is at least the number of elements that all inner axes span. An axis with one
- * position gets this number as its step. Sets `y_size` to the number of elements that all axes
- * span. */
+/* Sets `nests` to TRUE if pixels, rows and planes of y do not interleave in memory: a step along
+ * each axis must pass all elements that the axes inside it span. If an axis has a single position,
+ * sets its step to the number of these elements. Sets `y_size` to the number of elements that all
+ * axes span. */
 static void
 find_nesting (Plan *plan)
 {

@@ -65,7 +65,8 @@ has_batches (const CleaveBrgemm *brgemm)
 }
 
 /* Plans how runs read b: from a packed constant, in place, or packed by each run. Returns a product
- * without regions. Returns NULL if `blockwise` (blockwise.h) computes the product instead. */
+ * (gemm.h) with the columns of b; add_rows() adds the rows later. Returns NULL if `blockwise`
+ * (blockwise.h) computes the product instead. */
 static CleaveProduct *
 add_b (const Plan *plan,
        const CleaveKernelInstance *instance,

@@ -176,16 +176,17 @@ static const struct
 };
 /* clang-format on */
 
-/* store_twos() stores a vector of pixels that have two contiguous columns each; store_fours()
- * stores pixels that have four contiguous columns each. The interleave instructions work within
- * 128-bit lanes, and each 128-bit lane has four pixels. */
+/* store_twos() stores a vector of pixels with two contiguous columns: `a` has column 0 of each
+ * pixel, `b` has column 1. store_fours() stores pixels with four contiguous columns. The interleave
+ * instructions work within 128-bit lanes, and each 128-bit lane has four pixels. */
 static void
 store_twos (const CleaveVector *a, const CleaveVector *b, float *y, gint64 step)
 {
   float low[CLEAVE_VECTOR], high[CLEAVE_VECTOR];
 
-  cleave_vector_store (low, cleave_vector_interleave_low (
-                                *a, *b)); /* `low` gets the two columns of pixels 0, 1, 4, 5, … */
+  cleave_vector_store (
+      low, cleave_vector_interleave_low (*a, *b)); /* `low` gets columns 0 and 1 of pixel 0, then of
+                                                      pixel 1, of pixel 4, of pixel 5, … */
   cleave_vector_store (high, cleave_vector_interleave_high (*a, *b));
   for (int i = 0; i < CLEAVE_VECTOR; i += 4)
     {

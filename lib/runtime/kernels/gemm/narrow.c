@@ -88,9 +88,10 @@ add_jobs (CleaveNarrow *n, const CleaveNarrowJob *like, const GArray *columns)
     }
 }
 
-/* Returns a job without columns. In a transposed convolution, the job computes phase q of a row of
- * y: its pixel p is column p * stride + q - pad of the row. Otherwise it computes all pixels of the
- * row. */
+/* Returns a job for a row of y, without columns. The job of a convolution that is not transposed
+ * computes all pixels of the row. The job of a transposed convolution computes one pixel out of
+ * `stride` pixels, phase q. Pixel p of this job is pixel p * stride + q - pad of the row, with the
+ * stride and the pad of the convolution. */
 static CleaveNarrowJob
 job_of_phase (const CleaveNarrow *n, gint64 q)
 {
@@ -138,8 +139,8 @@ reads_the_same (const CleaveNarrow *n, const CleaveNarrowJob *a, const CleaveNar
   return TRUE;
 }
 
-/* Adds all columns of one group to `columns`. `a`: offset of the weights. In a transposed
- * convolution, the columns compute the pixels of phase q. */
+/* Appends all columns of group `group` to `columns`. `a`: offset of the group's weights, in floats.
+ * In a transposed convolution, the columns compute the pixels of phase q. */
 static void
 add_columns (const CleaveNarrow *n,
              const CleavePanels *panels,

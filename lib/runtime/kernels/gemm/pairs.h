@@ -5,8 +5,9 @@
 
 #define cleave_pairs_run CLEAVE_LEVELLED (cleave_pairs_run)
 
-/* Computes two pixels at once if the columns of a pixel fill one and a half vectors: the half
- * vectors of both pixels share a vector. cleave_direct_run() calls this function first, and
- * computes the pixels that are left. Returns the number of pixels computed, which is even; 0 unless
- * vectors have 16 lanes. The results have the bits of direct.c. */
+/* Computes pixels of y in pairs if the columns of one pixel (the channels of y) fill one and a half
+ * vectors. A pair fills three vectors; the second vector has half-vectors of both pixels.
+ * cleave_direct_run() calls this function first, and computes the pixels that are left. Returns the
+ * number of computed pixels, which is even; 0 unless vectors have 16 lanes. The results have the
+ * bits of direct.c. */
 gint64 cleave_pairs_run (const CleaveDirect *direct);

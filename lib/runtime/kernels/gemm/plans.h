@@ -98,8 +98,9 @@ void cleave_brgemm_set_images (CleaveBrgemm *brgemm,
  * memory. */
 gboolean cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size);
 
-/* Adds to the product the columns of the matrix `a` from packed column `first` on, cut where panels
- * and groups end. Each group of columns reads its own channels of x. */
+/* Appends n_groups * group_out columns of the matrix `a`, from packed column `first` on, to the
+ * columns that the product computes. Cuts the columns where panels and groups end. The columns of
+ * group g read the channels of x from channel g * group_in on. */
 void cleave_brgemm_add_columns (CleaveProduct *product,
                                 const CleavePanels *panels,
                                 gint64 first,

@@ -264,8 +264,8 @@ fits (const CleaveProduct *product, const Region *region, gint64 m, gint64 n)
                     region->y_line_step >= m && region->y_line_step <= MAX_STEP);
 }
 
-/* Makes LIBXSMM's code for panels of m columns and all pieces of a region's lines. Returns FALSE if
- * LIBXSMM cannot make the code. */
+/* Generates code with LIBXSMM for the pixels of a region and panels of m columns: two functions for
+ * each piece of a line (product-parts.h). Returns FALSE if LIBXSMM cannot generate the code. */
 static gboolean
 make_kernels (const CleaveProduct *product, const Region *region, gint64 m, Kernel *kernel)
 {
@@ -283,8 +283,8 @@ make_kernels (const CleaveProduct *product, const Region *region, gint64 m, Kern
   return TRUE;
 }
 
-/* Returns whether LIBXSMM computes panels of m columns for a region. If vectors have 16 lanes,
- * LIBXSMM is not used: its AVX2 code takes twice the time of direct.c. */
+/* Returns whether LIBXSMM computes panels of m columns for the pixels of a region. If vectors have
+ * 16 lanes, products do not use LIBXSMM: LIBXSMM's AVX2 code takes twice the time of direct.c. */
 static gboolean
 is_for_libxsmm (const Region *region, gint64 m)
 {

@@ -48,7 +48,8 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
   return first;
 }
 
-/* Adds a band of n_rows converted rows to the product. */
+/* Appends to the product's bands a band that computes n_rows rows of y from n_rows converted rows
+ * of A. */
 static void
 add_rows (const Plan *plan, CleaveProduct *product, gint64 n_rows)
 {

@@ -69,8 +69,8 @@ set_axes (Winograd *plan, const CleaveKernelInstance *instance, CleaveDims dims)
   plan->y_image = y->stride[dims.n];
 }
 
-/* Sets `nests` to TRUE if pixels, rows and images of y do not interleave in memory. An axis with
- * one position gets the size of all inner axes as its step. `size`: elements of a pixel. */
+/* Sets `nests` to TRUE if pixels, rows and images of y do not interleave in memory. If an axis of y
+ * has one position, sets its step as in a dense y. `size`: elements of a pixel. */
 static void
 find_nesting (Winograd *plan, gint64 size)
 {
@@ -181,7 +181,7 @@ transform_channels (const float *const *from, gint64 c, gint64 n, gint64 to_step
     cleave_vector_store (to + i * to_step + c, d[i]);
 }
 
-/* Transforms the tile of the image in row `row` and column `column` of tiles. */
+/* Transforms the tile of x in row `row` and column `column` of the grid of tiles. */
 static void
 transform_image (const Work *work, gint64 row, gint64 column, gint64 to_step, float *to)
 {
@@ -296,7 +296,7 @@ do_epilogue (const Work *work,
                                plan->y_step[1], end - begin, columns->m);
 }
 
-/* Computes a block of tiles: the tiles of the range `tiles` in each row of tiles of `rows`. */
+/* Computes a block: the tiles in rows `rows` and columns `tiles` of the grid of tiles. */
 static void
 run_block (const Work *work, CleaveSpan rows, CleaveSpan tiles)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Sums of a block: `pixels` pixels times `vectors` vectors of columns, in registers; both numbers
- * are compile-time constants. byte-dot2.c, byte-dot4.c and byte-small-dot4.c include this file to
- * define their function of byte-product.h. The including file defines how a dot-2 or dot-4 group is
- * loaded and added (UNIT, LOAD, ADD, FLIP). If no scale is infinite or a NaN, sums become bytes
- * while they are in registers. With 32 rows of weights, this saves a third of the time. */
+/* Computes the sums of a block in registers: `pixels` pixels, each with `vectors` vectors that hold
+ * one column in each lane. Both numbers are compile-time constants. byte-dot2.c, byte-dot4.c and
+ * byte-small-dot4.c include this file to define their function of byte-product.h. The including
+ * file defines how a dot-2 or dot-4 group is loaded and added (UNIT, LOAD, ADD, FLIP). If no scale
+ * is infinite or a NaN, a block converts its sums to bytes while they are in registers. With 32
+ * rows of weights, the conversion in registers saves a third of the time of a run. */
 
 #include "byte-product.h"
 #include "byte-vectors.h"

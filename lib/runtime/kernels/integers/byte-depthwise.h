@@ -55,8 +55,9 @@ cleave_channels_load (const gint16 *from)
   return v;
 }
 
-/* Combines the values of two taps, for the channels of a vector. On x86-64, the two values of a
- * channel become adjacent. */
+/* Returns the values `a` of one tap and `b` of another tap in the order that cleave_channels_add()
+ * reads, for the channels of a vector. On x86-64, the two values of a channel are adjacent;
+ * elsewhere `low` is a, and `high` is b. */
 static inline CleaveChannelPairs
 cleave_channels_pair (CleaveChannels a, CleaveChannels b)
 {

@@ -137,13 +137,13 @@ cleave_byte_panels_of_constant (CleaveWeights *weights,
 /* The following functions choose dot-2 or dot-4 groups. */
 
 #if defined(CLEAVE_AVX2)
-/* Limit on the weights of two adjacent rows in one column. If the sum of their positive weights and
- * the sum of their negative weights are within [-PAIR_BOUND, PAIR_BOUND], their products with any
- * two unsigned bytes add up to a signed 16-bit integer. */
+/* Limit on a pair of weights in one column and two adjacent rows: neither the positive nor the
+ * negative weights of the pair may add up to a larger magnitude. The products of the pair with any
+ * two unsigned bytes then add up to a signed 16-bit integer. */
 #define PAIR_BOUND 128
 
-/* Returns whether two adjacent rows of weights are within PAIR_BOUND in all columns. `even` and
- * `odd` are the addresses of the rows. */
+/* Returns whether the weights of two adjacent rows satisfy the limit PAIR_BOUND in each column.
+ * `even` and `odd` are the addresses of the rows. */
 static gboolean
 pair_fits (const CleaveBytePanels *p, const guint8 *even, const guint8 *odd)
 {

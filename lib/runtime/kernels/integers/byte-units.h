@@ -2,9 +2,9 @@
 #pragma once
 
 /* Converts bytes of x to the numbers that products read (byte-product.h). byte-image.h and
- * integer-matmul.c convert rows of x with it. With `unit` CLEAVE_DOT2, the numbers are 16-bit
- * integers: bytes minus the zero point. With CLEAVE_DOT4, the numbers are unsigned bytes: signed
- * bytes plus 128, unsigned bytes unchanged. */
+ * integer-matmul.c convert rows of x with these functions. With `unit` CLEAVE_DOT2, the numbers are
+ * 16-bit integers: bytes minus the zero point. With CLEAVE_DOT4, the numbers are unsigned bytes:
+ * signed bytes plus 128, unsigned bytes unchanged. */
 
 #include "int-vector.h"
 
@@ -74,8 +74,8 @@ cleave_byte_units_pad (gint64 unit, CleaveElement element, gint32 zero, gpointer
           (gsize) (n * cleave_byte_unit_size (unit)));
 }
 
-/* Returns the sum of `n` converted elements minus their zero point `zero`
- * (cleave_byte_unit_zero()). */
+/* Subtracts the zero point `zero` (cleave_byte_unit_zero()) from each of `n` converted elements,
+ * and returns the sum of the differences. */
 static inline gint64
 cleave_byte_units_add (gint64 unit, gint32 zero, gconstpointer from, gint64 n)
 {

@@ -306,7 +306,8 @@ prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 static gsize
 lay_out (Plan *s)
 {
-  /* biases (or scales) in the order of lanes, then in the order of channels */
+  /* two copies of the biases (or scales): the first copy in the order of lanes, the second copy in
+   * the order of channels */
   gint64 n_lanes = 2 * n_blocks (s) * DOT4_BYTES;
   gsize n = 0;
 

@@ -31,9 +31,10 @@ NAME (load_two) (const Fill *f, const char *first, const char *second, VECTOR *t
   two[1] = V (unpackhi_epi8) (a, b) ^ flip;
 }
 
-/* Writes one position of the ring: for each channel, a group of four bytes. `two` has the first two
- * pixels of the groups, from load_two(). `first` and `second` are the addresses of the last two
- * pixels. Replaces `two` by these last two pixels, with which the next position begins. */
+/* Writes position i of a row of the ring: for each channel, the bytes of the four pixels 2 i to 2 i
+ * + 3. `two` has pixels 2 i and 2 i + 1, as load_two() returns them. `first` and `second` are the
+ * addresses of pixels 2 i + 2 and 2 i + 3. Replaces the contents of `two` by these two pixels, with
+ * which position i + 1 begins. */
 static inline __attribute__ ((always_inline)) void
 NAME (fill_place) (const Fill *f, const char *first, const char *second, VECTOR *two, char *to)
 {

@@ -40,8 +40,8 @@ find_byte (const Fill *f, gint64 i)
 typedef struct
 {
   const char *x;
-  gint64 row_at[MAX_ROWS * MAX_PARTS]; /* indexed by row of taps: byte offset in the ring of the row
-                                          of x that these taps read */
+  gint64 row_at[MAX_ROWS * MAX_PARTS]; /* indexed by row of taps: byte offset, from the begin of the
+                                          ring, of the row of x that these taps read */
   gint64 n_rows, n_columns, n_groups, n_places, stride, n_pixels;
   const gint8 *w;
   gint64 later; /* distance in bytes from the weights for pixels with an even index to the weights

@@ -19,7 +19,8 @@ typedef struct
 {
   const Plan *s;
   const CleaveKernelInstance *instance;
-  /* a product of which only the fields are set that convert sums to elements of y */
+  /* Constants that convert sums to elements of y. The other fields of the struct, which describe a
+   * matrix product, are not used. */
   CleaveByteProduct product;
   gint32 x_zero;
   const gint16 *w;

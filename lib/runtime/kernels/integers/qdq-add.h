@@ -122,7 +122,8 @@ typedef struct
   CleaveVector factor[2], addend, one;
 } CleaveAddSteps;
 
-/* Loads bytes of operand `term` as floats. For a product, subtracts their zero point. */
+/* Loads bytes of operand `term` as floats. For a product, subtracts the operand's zero point from
+ * each byte. */
 static inline __attribute__ ((always_inline)) CleaveVector
 cleave_add_count (const CleaveAddSteps *s, int term, const guint8 *from, gboolean is_product)
 {
@@ -163,8 +164,9 @@ cleave_add_bound (const CleaveQdqAdd *add, CleaveVector v)
 #define CLEAVE_ADD_UNSURE 8
 #define CLEAVE_ADD_SURE 4
 
-/* Computes the pairs of vectors of a line on the fast path, until the line ends or too many pairs
- * are unsure. Returns the index of the first element that was not computed. */
+/* Computes a line on the fast path, two vectors at a time. Stops if rounding errors could change a
+ * byte in more pairs of vectors than CLEAVE_ADD_UNSURE and CLEAVE_ADD_SURE allow. Returns the index
+ * of the first element that was not computed. */
 static inline __attribute__ ((always_inline)) gint64
 cleave_add_few (const CleaveAddSteps *steps,
                 const CleaveDivisor *by,
@@ -211,9 +213,10 @@ FEW (by_one, CLEAVE_ADD_ONE, TRUE)
 #undef FEW
 /* clang-format on */
 
-/* If the operand `second` is a scalar, returns a vector with the scalar in all lanes. For a sum, it
- * is multiplied by its factor, and `addend` is added. If `second` is a line, the result is
- * unused. */
+/* Returns the vector by which the fast path multiplies operand `first` if `second` is a scalar, or
+ * which it adds to `first`. The lanes of a factor are the scalar, minus its zero point if the
+ * scalar is a byte. The lanes of a term are scalar * factor[1] + addend. If `second` is a line, the
+ * caller does not use the vector. */
 static inline CleaveVector
 cleave_add_find_one (const CleaveAddSteps *s, gboolean is_float)
 {

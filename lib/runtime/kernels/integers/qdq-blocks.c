@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes integer sums for QDQ-exact results, and finds the ambiguous sums (qdq.h). A checkpoint
- * is a partial sum whose magnitude enters the error bound; a chunk is the dot-4 groups before a
- * checkpoint. */
+/* Computes integer sums for QDQ-exact results, and finds the ambiguous sums (qdq.h). Long sums are
+ * cut into chunks of dot-4 groups. The partial sum after a chunk is a checkpoint. The growth of a
+ * sum is the total of its magnitudes at all checkpoints; it is a term of the error bound. */
 
 #include "qdq.h"
 
 /* Number of pixels that a block computes at once. Each pixel has two vectors of sums in registers.
- * With checkpoints, each pixel also has two vectors of magnitudes. AVX-512 keeps the magnitudes in
+ * If sums have checkpoints, each pixel also has two vectors of growth. AVX-512 keeps the growth in
  * memory, which takes no extra time. */
 #if defined(CLEAVE_AVX512)
 #define PIXELS 8
@@ -29,8 +29,8 @@
 #define WORDS(from) _mm512_loadu_si512 (from)
 #include "qdq-finish.h"
 
-typedef __m512
-    Growth; /* vector that contains, for each sum, the total of its magnitudes at the checkpoints */
+typedef __m512 Growth; /* the growth of each sum of a vector: the total of the magnitudes that the
+                          sum has at its checkpoints */
 #else
 #include "byte-vectors.h"
 #include "qdq-words.h"
@@ -38,7 +38,7 @@ typedef __m512
 typedef CleaveIntVector Growth;
 #endif
 
-/* Multiplies the dot-4 groups between two checkpoints by their weights, and adds the products to
+/* Multiplies the dot-4 groups at offsets [at, end) of x by their weights, and adds the products to
  * the sums. Returns the address of the weights of the next group. */
 static inline __attribute__ ((always_inline)) const gint8 *
 add_units (const CleaveQdqPanel *panel,
@@ -90,10 +90,11 @@ add_bias (const gint32 *bias, int pixels, int vectors, CleaveIntVector *sum)
 #if defined(CLEAVE_AVX512)
 #define MAGNITUDE 0xb /* operand of vrangeps: the greater of two magnitudes, without sign */
 
-/* Adds the magnitude of each sum at a checkpoint to `growth`. The float conversion, magnitude and
- * addition use other execution ports than products of bytes, so they take no extra time. Integer
- * magnitudes, masks and shifts would compete with the products: with 16-bit sums, these integer
- * operations took 4 % of the time. */
+/* Adds the present magnitude of each sum to the sum's growth. add_chunks() calls this function
+ * after each chunk of products. The float conversion, magnitude and addition use other execution
+ * ports than products of bytes, so they take no extra time. Integer magnitudes, masks and shifts
+ * would compete with the products: with 16-bit sums, these integer operations took 4 % of the
+ * time. */
 static inline __attribute__ ((always_inline)) void
 add_growth (int pixels, int vectors, const CleaveIntVector *sum, Growth *growth)
 {
@@ -106,9 +107,9 @@ add_growth (int pixels, int vectors, const CleaveIntVector *sum, Growth *growth)
       }
 }
 
-/* Returns the error that is added to the bound because of `growth`, for two vectors of columns:
- * `growth` times `by`, the error per unit of growth. The errors are 16-bit integers in the order of
- * the columns. */
+/* Returns the term of the error bound that depends on the growth of the sums, for two vectors of
+ * columns: `growth` times `by`, the error for each unit of growth. The terms are 16-bit integers in
+ * the order of the columns. */
 static inline __attribute__ ((always_inline)) __m512i
 weigh_growth (const float *by, const Growth *growth, int vectors)
 {
@@ -123,7 +124,8 @@ weigh_growth (const float *by, const Growth *growth, int vectors)
   return _mm512_permutexvar_epi64 (order, _mm512_packus_epi32 (error[0], error[1]));
 }
 #else
-/* Adds the magnitude of each sum at a checkpoint to `growth`. */
+/* Adds the present magnitude of each sum to the sum's growth. add_chunks() calls this function
+ * after each chunk of products. */
 static inline __attribute__ ((always_inline)) void
 add_growth (int pixels, int vectors, const CleaveIntVector *sum, Growth *growth)
 {
@@ -133,7 +135,7 @@ add_growth (int pixels, int vectors, const CleaveIntVector *sum, Growth *growth)
 }
 #endif
 
-/* Adds the products of all dot-4 groups to the sums, chunk by chunk. A checkpoint follows each
+/* Adds the products of all dot-4 groups to the sums, chunk by chunk. Calls add_growth() after each
  * chunk. */
 static inline __attribute__ ((always_inline)) void
 add_chunks (const CleaveQdqPanel *panel,

@@ -15,18 +15,18 @@ is_tame (double value)
   return fabs (value) >= 0x1p-60 && fabs (value) <= 0x1p60;
 }
 
-/* Limit on the part of the error bound that comes from the checkpoints. The part must fit into a
- * 32-bit integer. */
+/* Limit on the term of the error bound that depends on the growth of a sum (qdq.h). The term must
+ * fit into a 32-bit integer. */
 #define MAX_GROWTH 0x1p30
 
 #define UNIT 0x1p-24
 #define WORD 0x1p16
 #define HALF 0.5
-/* Bound on the total error of rounding results and error bounds to 16-bit integers, in units of the
- * last bit. */
+/* Number that is added to each error bound, in units of 2^-16. It covers two rounding errors:
+ * results and the terms of the error bound are rounded to multiples of 2^-16. */
 #define WORDS_ROUND 4
-/* Bound on the magnitude of a quantized result in the error bound, rounding errors included. Larger
- * results are clamped, so their errors do not matter. */
+/* Largest magnitude of a quantized result for which the error bound must hold, rounding errors
+ * included. Larger results are clamped to a byte, so their errors do not matter. */
 #define BYTE_MOST 384.
 
 /* Alignment of arrays in bytes. A vector that crosses a cache line would need two loads. */

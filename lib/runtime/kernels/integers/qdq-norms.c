@@ -2,8 +2,8 @@
 
 /* Lays out the scratch memory of a QDQ-exact product, and computes a norm for each pixel of the
  * product's result. The norm of a pixel is the square root of the sum of c x^2 over all elements x
- * of the operand that the pixel reads. The weight c of an element is a part of the error bound
- * (qdq.h). Below, a weighted sum is the sum of c / 2 * x^2: CleaveQdq stores c / 2, rounded up. */
+ * of the operand that the pixel reads. qdq.h defines the coefficient c of an element. Below, a
+ * weighted sum is the sum of c / 2 * x^2: CleaveQdq stores c / 2, rounded up. */
 
 #include "qdq.h"
 #include "word-vector.h"
@@ -49,11 +49,12 @@ add_squares (const CleaveQdq *s, const char *from, __m256i flips, __m512i less)
       gint64 left = s->pixel_length - i;
       guint32 rest = left >= 32 ? ~0u : (1u << left) - 1;
       __m256i bytes = _mm256_maskz_loadu_epi8 (rest, from + i) ^ flips;
-      __m512i v = _mm512_sub_epi16 (_mm512_cvtepu8_epi16 (bytes),
-                                    less); /* bytes beyond the end of the pixel have weight 0 */
+      __m512i v =
+          _mm512_sub_epi16 (_mm512_cvtepu8_epi16 (bytes),
+                            less); /* bytes beyond the end of the pixel have coefficient 0 */
 
-      sum =
-          _mm512_dpwssd_epi32 (sum, v, _mm512_mullo_epi16 (v, _mm512_loadu_si512 (s->weight + i)));
+      sum = _mm512_dpwssd_epi32 (sum, v,
+                                 _mm512_mullo_epi16 (v, _mm512_loadu_si512 (s->coefficient + i)));
     }
   return _mm512_cvtepi32_ps (sum);
 }
@@ -96,14 +97,14 @@ add_some_squares (const CleaveQdq *s, const char *from, guint8 flip, gint64 begi
 
   for (gint64 i = begin; i < end; i += CLEAVE_WORDS)
     {
-      Bytes bytes = { 0 }; /* bytes beyond the end of the pixel have weight 0 */
+      Bytes bytes = { 0 }; /* bytes beyond the end of the pixel have coefficient 0 */
       CleaveSignedWords v, by;
 
       if (end - i >= CLEAVE_WORDS)
         memcpy (&bytes, from + i, sizeof bytes);
       else
         memcpy (&bytes, from + i, (gsize) (end - i));
-      memcpy (&by, s->weight + i, sizeof by);
+      memcpy (&by, s->coefficient + i, sizeof by);
       v = __builtin_convertvector(bytes ^ flip, CleaveSignedWords) - stands;
       sum = cleave_ints_add_dot2 (sum, (CleaveIntVector) v, (CleaveIntVector) (v * by));
     }

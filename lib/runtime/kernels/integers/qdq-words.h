@@ -2,7 +2,8 @@
 #pragma once
 
 /* Converts integer sums to bytes and finds ambiguous sums (qdq.h), in the vectors of any level.
- * qdq-blocks.c and integer-depthwise.c use it. qdq-finish.h contains the code for AVX512-VNNI. */
+ * qdq-blocks.c and integer-depthwise.c use these functions. qdq-finish.h contains the code for
+ * AVX512-VNNI. */
 
 #include "qdq.h"
 #include "word-vector.h"
@@ -35,8 +36,8 @@ cleave_qdq_finish_load (const CleaveQdqColumns *c, gint64 column, int vectors, C
 }
 
 /* Returns the error bound of each sum of a pixel (qdq.h). Adds up to three terms, depending on
- * `kind`: the constant of the column, the term of the pixel's norm, and the term of the sums at the
- * checkpoints. */
+ * `kind`: the constant of the column, a term for the norm of the pixel, and a term for the growth
+ * of the sum. The growth is the total of the magnitudes that the sum has at its checkpoints. */
 CLEAVE_WORDS_INLINE CleaveWords
 cleave_qdq_find_margin (const CleaveQdqFinish *f,
                         CleaveQdqKind kind,
@@ -56,8 +57,8 @@ cleave_qdq_find_margin (const CleaveQdqFinish *f,
   return cleave_words_add (margin, cleave_words_saturate (error[0], error[vectors - 1]));
 }
 
-/* Converts one or two vectors of sums to bytes. The bytes are the lower halves of the lanes of
- * `bytes`. Returns a mask with a bit for each ambiguous sum. */
+/* Converts one or two vectors of sums to bytes. Lane i of `bytes` has 16 bits; its lower 8 bits are
+ * the byte of sum i. Returns a mask with a bit for each ambiguous sum. */
 CLEAVE_WORDS_INLINE guint32
 cleave_qdq_finish (const CleaveQdqFinish *f,
                    CleaveWords margin,

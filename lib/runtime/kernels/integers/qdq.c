@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes the constants of the error bounds of a convolution (qdq.h). A checkpoint is a partial
- * sum whose magnitude enters the error bound; a chunk is the dot-4 groups between two
- * checkpoints. */
+/* Computes the constants of the error bounds of a convolution (qdq.h). Long sums are cut into
+ * chunks of dot-4 groups. The partial sum after a chunk is a checkpoint: its magnitude is a term of
+ * the error bound. */
 
 #include "qdq.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Largest number of dot-4 groups of a chunk. With a limit of 16, more sums are recomputed, which
- * takes 1 % of the time of a residual network. With a limit of 4, the additional checkpoints take 3
- * % of the time.
+/* Largest number of dot-4 groups between two checkpoints of a sum. With a limit of 16, more sums
+ * are recomputed, which takes 1 % of the time of a residual network. With a limit of 4, the
+ * additional checkpoints take 3 % of the time.
  *
  * Levels other than AVX-512 add the magnitudes at checkpoints as integers. If these integers could
  * overflow, chunks are doubled, up to MAX_LONG_CHUNK groups, so that there are fewer checkpoints.
- * The limit is 64 because half of an element's weight c (qdq.h) times a byte must fit into 16 bits:
- * (4 * 64 / 2 + 2) / 2 * 255 = 16575. */
+ * The limit is 64 because qdq-norms.c multiplies bytes by half of a coefficient c (qdq.h) in 16
+ * bits. A chunk of 64 groups has 256 products, so c is at most 256 / 2 + 2 = 130, and 130 / 2 * 255
+ * is 16,575. */
 #define MAX_CHUNK 8
 #define MAX_LONG_CHUNK 64
-/* Limits on the number of products of a sum without checkpoints. Up to MAX_COARSE products, norms
- * of pixels are not computed, since they would take longer than they save. A network of inverted
- * bottlenecks takes 7 % longer with a limit of 32, and 4 % longer with a limit of 128. Up to
- * MAX_SINGLE products, norms replace checkpoints; limits of 64 and 200 are equally fast.
+/* The number of products of a sum decides the terms of its error bound (qdq.h). Up to MAX_COARSE
+ * products, the bound is a constant: norms of pixels would take more time to compute than they
+ * save. A network of inverted bottlenecks takes 7 % longer with a limit of 32, and 4 % longer with
+ * a limit of 128. Up to MAX_SINGLE products, the bound has a term for the norm of the pixel; limits
+ * of 64 and 200 are equally fast. Sums of more products have checkpoints.
  *
- * Norms are also not computed in two other cases. One is a pixel with fewer than MIN_PIXEL
- * channels. The other is a product with fewer than MIN_COLUMNS columns, if each norm serves only
- * one tap: a 1x1 convolution of 128 to 24 channels takes 0.32 ms with norms, 0.25 ms without. */
+ * In two other cases, runs also compute no norms. The first case is a pixel with fewer than
+ * MIN_PIXEL channels. The second case is a matrix product of fewer than MIN_COLUMNS columns whose
+ * norms serve only one tap each: a 1x1 convolution of 128 to 24 channels takes 0.32 ms with norms,
+ * 0.25 ms without. */
 #define MAX_COARSE 64
 #define MAX_SINGLE 128
 #define MIN_PIXEL 16
@@ -48,8 +51,9 @@ find_column (const CleaveQdqLayout *l, gint64 column, gint64 *step)
   return l->packed + (panel * n + column - panel) * CLEAVE_DOT4;
 }
 
-/* Returns the number of dot-4 groups of a chunk. Prefers chunks of which a whole number fills a
- * pixel, so that the norm of a tap's elements follows from the norms of the tap's pixels. */
+/* Returns the number of dot-4 groups between two checkpoints (a chunk), at most `most`. Prefers
+ * chunks that divide the pixel_length elements of a pixel evenly. The coefficient c of an element
+ * (qdq.h) then depends only on the position of the element in the pixel. */
 static gint64
 find_chunk (gint64 n_units, gint64 pixel_length, gint64 most)
 {
@@ -65,10 +69,10 @@ chunks_of_tap (const CleaveQdq *s)
   return (s->n_units + s->chunk - 1) / s->chunk;
 }
 
-/* Returns the weight c (qdq.h) of an element in the norm: element i of a chunk of `length`
- * elements. */
+/* Returns the coefficient c (qdq.h) of product i of a chunk of `length` products. If the sum is not
+ * cut into chunks, the chunk is the whole sum. */
 static gint64
-count_sums (const CleaveQdq *s, gint64 i, gint64 length)
+find_coefficient (const CleaveQdq *s, gint64 i, gint64 length)
 {
   gint64 half = (length + 1) / 2;
 
@@ -77,29 +81,30 @@ count_sums (const CleaveQdq *s, gint64 i, gint64 length)
   return 2 + (i < half ? half - i : i - half);
 }
 
-/* Returns the largest weight c (qdq.h) of any element, if the longest chunk has `longest`
- * elements. */
+/* Returns the largest coefficient c (qdq.h) of any product. `longest`: number of products of the
+ * longest chunk, or of the whole sum if the sum is not cut into chunks. */
 static gint64
-heaviest_weight (const CleaveQdq *s, gint64 longest)
+largest_coefficient (const CleaveQdq *s, gint64 longest)
 {
   return s->n_chunks == 0 ? longest + 2 : (longest + 1) / 2 + 2;
 }
 
-/* Sets the weight c of each element of a pixel. If pixels and chunks are aligned, the weight
- * depends on the element's position in its chunk. Otherwise all elements have the largest
- * weight. */
+/* Sets the coefficient c (qdq.h) of each element of a pixel. `are_aligned`: each pixel begins with
+ * a new chunk, so that the coefficient depends on the element's position in the chunk. Otherwise
+ * all elements get the largest coefficient. */
 static void
-weigh (CleaveQdq *s, gint64 longest, gboolean are_aligned)
+set_coefficients (CleaveQdq *s, gint64 longest, gboolean are_aligned)
 {
   gint64 n = s->pixel_length, chunk = s->chunk * CLEAVE_DOT4;
 
-  s->weight = g_new0 (gint16, n + 32);
+  s->coefficient = g_new0 (gint16, n + 32);
   for (gint64 i = 0; i < n; i++)
     {
       gint64 length = s->n_chunks == 0 ? longest : MIN (chunk, n - i / chunk * chunk);
-      gint64 c = are_aligned ? count_sums (s, i % chunk, length) : heaviest_weight (s, longest);
+      gint64 c =
+          are_aligned ? find_coefficient (s, i % chunk, length) : largest_coefficient (s, longest);
 
-      s->weight[i] = (gint16) ((c + 1) / 2);
+      s->coefficient[i] = (gint16) ((c + 1) / 2);
     }
 }
 
@@ -127,11 +132,11 @@ read_unit (CleaveQdq *s, const gint8 *w, gint64 unit, gint64 c, gint64 n, Cleave
     {
       gint64 place = unit % s->n_units * CLEAVE_DOT4 + e;
 
-      if (s->weight == NULL)
-        column->norm +=
-            (double) (count_sums (s, at * CLEAVE_DOT4 + e, length * CLEAVE_DOT4) * abs (w[e]));
+      if (s->coefficient == NULL)
+        column->norm += (double) (find_coefficient (s, at * CLEAVE_DOT4 + e, length * CLEAVE_DOT4) *
+                                  abs (w[e]));
       else if (place < n)
-        column->norm += (double) (2 * s->weight[place % s->pixel_length] * w[e] * w[e]);
+        column->norm += (double) (2 * s->coefficient[place % s->pixel_length] * w[e] * w[e]);
       column->most += abs (w[e]);
       sum += w[e];
     }
@@ -155,12 +160,12 @@ read_column (CleaveQdq *s, const CleaveQdqLayout *l, gint64 c)
 
   for (gint64 u = 0; u < s->n_taps * s->n_units; u++, w += step)
     read_unit (s, w, u, c, n, &column);
-  if (s->weight != NULL)
+  if (s->coefficient != NULL)
     column.norm = sqrt (column.norm);
   column.most *= (double) find_x_most (s);
   if (s->n_chunks > 0)
-    column.zero = 0; /* with checkpoints, the initial value of each chunk (`chunk_bias`) subtracts
-                      * the zero point times the sum of the chunk's weights */
+    column.zero = 0; /* `chunk_bias`, which is added at the begin of each chunk, subtracts the zero
+                        point times the sum of the chunk's weights */
   return column;
 }
 
@@ -179,17 +184,18 @@ static void
 init_norms (CleaveQdq *s, CleaveQdqSums *sums, gint64 longest)
 {
   gboolean is_one_pixel = s->n_taps * s->n_beside == 1;
-  double most = (double) find_x_most (s), weight = 0;
+  double most = (double) find_x_most (s), total = 0;
 
   if (!s->has_norms)
     {
       sums->x_norm = most;
       return;
     }
-  weigh (s, longest, is_one_pixel || (s->n_chunks > 0 && s->pixel_length % longest == 0));
+  set_coefficients (s, longest,
+                    is_one_pixel || (s->n_chunks > 0 && s->pixel_length % longest == 0));
   for (gint64 i = 0; i < s->pixel_length; i++)
-    weight += 2 * s->weight[i];
-  sums->x_norm_most = most * sqrt (weight * (double) (s->n_taps * s->n_beside)) * CLEAVE_QDQ_MORE;
+    total += 2 * s->coefficient[i];
+  sums->x_norm_most = most * sqrt (total * (double) (s->n_taps * s->n_beside)) * CLEAVE_QDQ_MORE;
   s->norm_unit = (float) (G_MAXUINT16 / sums->x_norm_most);
 }
 
@@ -222,8 +228,8 @@ init_sums (CleaveQdq *s, const CleaveQdqConv *conv, gint64 max_chunk, CleaveQdqS
 }
 
 /* Sets the constants of all columns. Returns FALSE if scales or sums are too large or too small for
- * the error bound. Sets `overflows` to whether a sum of magnitudes at checkpoints may exceed its
- * type. */
+ * the error bound. Sets `overflows` to TRUE if the magnitudes of a sum at its checkpoints may add
+ * up to more than CLEAVE_QDQ_GROWTH_MOST. */
 static gboolean
 set_columns (CleaveQdq *s, const CleaveQdqLayout *l, const CleaveQdqSums *sums, gboolean *overflows)
 {
@@ -292,7 +298,7 @@ cleave_qdq_free (CleaveQdq *s)
     return;
   cleave_qdq_columns_clear (&s->columns);
   g_free (s->chunk_bias);
-  g_free (s->weight);
+  g_free (s->coefficient);
   g_free (s->tap_pixel);
   g_free (s->w_scale);
   g_free (s->bias);

@@ -17,8 +17,8 @@
  *
  * where the last term is the rounding of x' and w'.
  *
- * Up to MAX_SINGLE products: product j, counted from 0, is in n - j of the partial sums s_i. Let
- * its weight be c_j = n - j + 2. Then, by Cauchy-Schwarz, or by the largest |x|,
+ * Up to MAX_SINGLE products: n - j of the partial sums s_i contain product j, counted from 0. Let
+ * c_j = n - j + 2 be the coefficient of product j. Then, by Cauchy-Schwarz, or by the largest |x|,
  *
  *   sum of |s_i| + 2 * sum of |x||w| <= X W or max |x| * sum of c |w|,
  *   X^2 = sum of c x^2, W^2 = sum of c w^2.
@@ -28,8 +28,8 @@
  * With more products: the products are cut into chunks of at most L products. The partial sum P
  * after each chunk is a checkpoint, whose magnitude the kernel measures. A partial sum inside a
  * chunk differs from the checkpoint at the nearer end of the chunk by the sum of the products
- * between them. The weight c of a product is 2 plus the number of these sums that contain it. With
- * h = (L + 1) / 2,
+ * between them. The coefficient c of a product is 2 plus the number of these differences that
+ * contain the product. With h = (L + 1) / 2,
  *
  *   sum of |s_i| + 2 * sum of |x||w| <= 2 h * sum of |P| + X W.
  *
@@ -39,8 +39,8 @@
  * numbers. So if the error cannot change the byte, the integer sum gives the right byte.
  *
  * Results are fixed-point numbers with 16 bits before and 16 bits after the point. One half is
- * added to them, so that the upper 16 bits are the rounded byte. The lower 16 bits are then its
- * distance from a rounding boundary. Errors have 16 bits, too. */
+ * added to them, so that the upper 16 bits are the rounded byte. The lower 16 bits are then the
+ * distance of the result from a rounding boundary. Errors have 16 bits, too. */
 
 #include "byte-image.h"
 #include "byte-product.h"
@@ -61,8 +61,8 @@
 #define cleave_qdq_columns_clear CLEAVE_LEVELLED (cleave_qdq_columns_clear)
 
 /* The terms of the error bound, from few to many. CONSTANT: a constant for the column. NORMS: the
- * constant, and a term for the norm of each pixel. GROWTH: both, and a term for the sums at the
- * checkpoints. */
+ * constant, and a term for the norm of each pixel. GROWTH: both, and a term for the growth of each
+ * sum, which is the total of its magnitudes at the checkpoints. */
 typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } CleaveQdqKind;
 
 /* CLEAVE_HAS_QDQ: the level has kernels of QDQ-exact products. cleave_qdq_runs_here () returns
@@ -79,9 +79,9 @@ typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } Cleave
  * and the rounding of the constants. */
 #define CLEAVE_QDQ_MORE 1.02
 
-/* Limit on the total magnitude of a sum at its checkpoints. AVX-512 adds magnitudes as floats,
- * since float operations cost no time beside products of bytes. Other levels add magnitudes as
- * integers: NEON has one instruction for this. */
+/* Limit on the growth of a sum: the total of the magnitudes that the sum has at its checkpoints.
+ * AVX-512 adds magnitudes as floats, since float operations cost no time beside products of bytes.
+ * Other levels add magnitudes as integers: NEON has one instruction for this. */
 #if defined(CLEAVE_AVX512)
 #define CLEAVE_QDQ_GROWTH_MOST G_MAXFLOAT
 #else
@@ -92,8 +92,9 @@ typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } Cleave
 typedef struct
 {
   float *factor, *addend; /* a result in units of 2^-16 is sum * factor + addend */
-  float *by_growth;       /* error bound per unit of the sum of |P| over the checkpoints P */
-  guint16 *by_norm;       /* error bound per unit of the pixel's norm, times 2^16 */
+  float *by_growth;       /* error bound for each unit of growth; the growth of a sum is the total
+                             of its magnitudes |P| at the checkpoints */
+  guint16 *by_norm;       /* error bound for each unit of the pixel's norm, times 2^16 */
   guint16 *margin;        /* part of the error bound that does not depend on x */
   float least, most;
 } CleaveQdqColumns;
@@ -103,8 +104,8 @@ typedef struct
 {
   const CleaveQdqConv *conv;
   gint64 length, half;
-  gint64 n_chunks; /* number of chunks, each of which ends in a checkpoint; 0: there are no
-                      checkpoints */
+  gint64 n_chunks; /* number of chunks of products, each of which ends at a checkpoint; 0: sums are
+                      not cut into chunks */
   double x_norm; /* largest magnitude of an element of x, if no run computes norms; 0: runs compute
                     the norm of each pixel */
   double x_norm_most; /* largest possible norm of a pixel; a norm is stored in 16 bits, and 65535
@@ -114,11 +115,13 @@ typedef struct
 /* Parameters of the error bound that are computed from the weights of one column. */
 typedef struct
 {
-  double norm; /* W of the error bound, if runs compute norms; otherwise the sum of c |w| of the
-                  error bound */
+  double norm; /* If runs compute norms of pixels: W, the square root of the sum of c w^2 over the
+                  column's weights w. Otherwise: the sum of c |w|. The error bound at the begin of
+                  this file defines c and W. */
   double zero; /* number that is added to each sum: minus the zero point of x, times the sum of the
                   weights */
-  double most; /* largest possible magnitude of a sum; used if there are checkpoints */
+  double most; /* largest possible magnitude of a sum, which limits its magnitude at each
+                  checkpoint; used only if sums are cut into chunks */
 } CleaveQdqColumn;
 
 void cleave_qdq_columns_init (CleaveQdqColumns *columns, const CleaveQdqSums *sums, gint64 n);
@@ -130,29 +133,29 @@ gboolean cleave_qdq_columns_set (CleaveQdqColumns *columns,
                                  gint64 channel,
                                  gint64 column);
 void cleave_qdq_columns_clear (CleaveQdqColumns *columns);
-/* Adds to `lines` the memory of the constants. */
+/* Appends to `lines` (CleaveMemoryLines) the cache lines of the constants. */
 void cleave_qdq_columns_add_memory (const CleaveQdqColumns *columns, GArray *lines);
 
 typedef struct _CleaveQdq
 {
   gint64 n_taps, n_units;
-  /* number of dot-4 groups of a chunk; `taps_at_once`: number of taps that form one chunk, if taps
-   * are short */
+  /* A chunk is the products between two checkpoints. `chunk`: number of dot-4 groups of a chunk;
+   * `taps_at_once`: number of taps that form one chunk, if taps are short. */
   gint64 chunk;
   gint64 taps_at_once;
-  gint64 n_chunks; /* number of chunks; 0: there are no checkpoints */
+  gint64 n_chunks; /* number of chunks of a sum; 0: sums are not cut into chunks */
   gint32 stands;   /* zero point of the converted elements of x */
   gint64 n_columns;
-  gint32 *chunk_bias; /* indexed by chunk, then by column: the initial value of the sum; NULL: all
-                         are 0 */
+  gint32 *chunk_bias; /* indexed by chunk, then by column: number that is added to the sum at the
+                         begin of the chunk; NULL: nothing is added */
   CleaveQdqColumns columns;
   CleaveQdqKind kind;
   gboolean has_norms;
   gint64 pixel;        /* bytes of a pixel of x */
   gint64 pixel_length; /* number of elements of a pixel that one group of a grouped convolution
                           reads */
-  gint16 *weight;      /* indexed by element of a pixel: half of the element's weight c in the
-                        * norm */
+  gint16 *coefficient; /* indexed by element of a pixel: half of the coefficient c that multiplies
+                          the square of the element in the norm of the pixel */
   float norm_unit;
   gint64 n_beside;   /* number of adjacent pixels that a tap reads */
   gint64 *tap_pixel; /* indexed by tap: index of the first pixel that the tap reads */
@@ -193,8 +196,8 @@ typedef struct
  * for the error bound. */
 CleaveQdq *cleave_qdq_new (const CleaveQdqConv *conv, const CleaveQdqLayout *layout);
 void cleave_qdq_free (CleaveQdq *qdq);
-/* Adds to `lines` the constants that each run reads, without the data that only the recomputation
- * of ambiguous sums reads. */
+/* Appends to `lines` (CleaveMemoryLines) the cache lines of the constants that each run reads,
+ * without the data that only the recomputation of ambiguous sums reads. */
 void cleave_qdq_add_memory (const CleaveQdq *qdq, GArray *lines);
 /* Returns the bytes of scratch for n_pixels pixels of the result and n_x pixels of x. */
 gsize cleave_qdq_n_scratch (gint64 n_pixels, gint64 n_x);

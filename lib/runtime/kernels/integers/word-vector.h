@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* CleaveWords: one register of unsigned 16-bit integers, one for each column of two vectors of
- * 32-bit integers (int-vector.h). The kernels of QDQ-exact results compute error bounds and bytes
- * with it. Lanes are in the order of the columns. */
+/* CleaveWords: a vector of unsigned 16-bit integers in one register. One CleaveWords has as many
+ * lanes as two vectors of 32-bit integers (int-vector.h). The kernels of QDQ-exact results compute
+ * error bounds and bytes with these vectors, one column in each lane. Lanes are in the order of the
+ * columns. */
 
 #include "int-vector.h"
 
