@@ -112,7 +112,9 @@ find_joined (const CleaveStorage *storage,
   return cleave_memory_order_fits (order, shape, location->stride);
 }
 
-/* Returns the flags for the results of a node, if the results are no views. */
+/* Returns the flags of a node's assignments: whether its results are constants, inputs of the
+ * graph, or views that are copied to separate buffers. Call this function only for results that
+ * share no buffer with an operand. */
 static CleaveAssignmentFlags
 find_flags (const CleaveStorage *storage, CleaveNode *node)
 {
@@ -180,8 +182,9 @@ note_uses (CleaveStorage *storage, const CleaveNode *node)
       }
 }
 
-/* If walk 2 has moved the base of a view, sets the view's location to the new location of its
- * operand. */
+/* Runs walk 3 (assignments.h) for one value. Does nothing if the value is no view, or if walk 2 did
+ * not move the base of the view. Otherwise, computes the location of the view again, from the new
+ * location of the operand that it views. */
 static void
 follow (CleaveStorage *storage, CleaveAssignment *assignment)
 {
@@ -219,9 +222,9 @@ find_first_assignments (CleaveStorage *storage, const CleaveGraph *graph)
     }
 }
 
-/* Runs walk 1, or copies the assignments of another CleaveStorage of the same order. Saves the
- * assignments for later storages only if the graph has joins: buffers.c makes few storages of a
- * graph without joins. */
+/* Sets the assignments to the result of walk 1 (assignments.h). Runs the walk, or copies its result
+ * from `facts` if an earlier CleaveStorage of the same order has saved it there. Saves the result
+ * only if the graph has joins: buffers.c makes few storages of a graph without joins. */
 static void
 begin_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {

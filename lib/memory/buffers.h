@@ -156,9 +156,9 @@ CleaveStorage *cleave_storage_new_like (const CleaveGraph *graph,
                                         CleaveGraphFacts *facts,
                                         const GPtrArray *order,
                                         const CleaveStorage *like);
-/* Assigns buffers for `order`, the order of `like`. Stages every operand that would keep the buffer
- * of a much larger join in use for a long time, even if staging raises the peak. Returns NULL if
- * there is no such operand. */
+/* Assigns buffers for `order`. The storage `like` has the buffers of the same order without this
+ * staging. Stages every operand that would keep the buffer of a much larger join in use for a long
+ * time, even if staging raises the peak. Returns NULL if there is no such operand. */
 CleaveStorage *cleave_storage_new_staged (const CleaveGraph *graph,
                                           const GPtrArray *order,
                                           const CleaveStorage *like);

@@ -74,7 +74,8 @@ double cleave_cost_of_copy (double n_bytes);
 /* Returns the dimension of result 0 that selects the weights of a product, such as the output
  * channels; -1 if the node has no multiply-adds. */
 gint cleave_cost_find_channels (const CleaveNode *node);
-/* Returns the cost, summed over all pieces, that a product adds if each piece computes as many
- * channels as `made` has. The last vector of each piece is not full, and each piece copies its
- * operand into Winograd tiles again. 0 if no channel is cut. */
+/* Returns the cost that a cut of the channels adds to a product, summed over all pieces. `made` is
+ * the range that one piece computes. The cost has two reasons: the last vector of each piece is not
+ * full, and each piece copies its operand into Winograd tiles again. Returns 0 if `made` has all
+ * channels. */
 double cleave_cost_of_channels (const CleaveNode *node, const CleaveRange *made);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Chooses the operands of joins that are staged: stored in a separate buffer, and copied into the
- * join later. buffers.c stages them if that lowers the peak. A wait of a join is the time, in
- * steps, from the step that completes one operand to the next step that completes an operand. */
+ * join later. buffers.c stages them if that lowers the peak. */
 
 #include "buffers.h"
 
@@ -29,8 +28,8 @@
 /* Staging must save at least this fraction of the peak in total. */
 #define MIN_GAIN 0.05
 /* Staging the operands of one join must save at least this fraction of the peak. The fraction is
- * small because tiles have many small operands. All of them together save 35 % of the peak in two
- * blocks of MobileNetV2. */
+ * small because tiles have many small joins, each of which saves little. Together, the joins of
+ * tiles save 35 % of the peak in two blocks of MobileNetV2. */
 #define MIN_GAIN_OF_ONE 0.002
 
 static gint64
@@ -51,9 +50,9 @@ find_near_peak (const CleaveStorage *storage, double part)
   return next_near_peak;
 }
 
-/* Returns the result of the first consumer that shares the value's buffer: a join, or an op that
- * overwrites the value. Skips joins whose buffer is a part of a later join's buffer. NULL if there
- * is no such consumer. */
+/* Returns the result of the first node that reads a value and stores its result in the value's
+ * buffer: a join, or an op that overwrites the value. Skips joins whose buffer is a part of a later
+ * join's buffer. NULL: there is no such node. */
 static const CleaveAssignment *
 find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {
@@ -75,9 +74,9 @@ find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
   return first;
 }
 
-/* Returns the index of the value to stage in place of `value`. Goes from `value` to each result
- * that overwrites it, up to the first result that is computed after step `peak`. Does not go to the
- * join or to a value with more than 1 / MUCH_LARGER of the join's bytes. */
+/* Returns the index of the value to stage: `value`, or a later value that overwrites it. Follows
+ * find_next() to the first value that is computed after step `peak`. Stops before the join, and
+ * before a value with more than 1 / MUCH_LARGER of the join's bytes. */
 static guint
 find_latest (const CleaveStorage *storage, guint value, guint peak)
 {
@@ -95,15 +94,16 @@ find_latest (const CleaveStorage *storage, guint value, guint peak)
   return (guint) (assignment - storage->assignments);
 }
 
-/* The longest wait of a join: see the begin of this file. */
+/* The wait of a buffer: the longest period, in steps, between two consecutive steps that complete a
+ * value in the buffer. The buffer of a join contains its operands that are not staged. */
 typedef struct
 {
-  guint last;          /* the last step that completes one of the operands visited so far */
-  guint before, after; /* the steps that complete the operands before and after the wait */
+  guint last;          /* the last step that completes one of the values visited so far */
+  guint before, after; /* the steps at the begin and at the end of the wait */
   guint peak;  /* a step between `before` and `after` with at least NEAR_PEAK of the peak in use, or
                 * CLEAVE_NEVER */
-  gint64 gain; /* bytes that staging saves during the wait: the bytes of the join's buffer minus the
-                * bytes of the staged operands visited so far */
+  gint64 gain; /* bytes that staging saves during the wait: the bytes of the join minus the bytes of
+                * the staged operands visited so far */
 } Wait;
 
 typedef struct
@@ -111,7 +111,7 @@ typedef struct
   const CleaveStorage *storage;
   guint *next_near_peak; /* indexed by step: this step or the next step with at least NEAR_PEAK of
                           * the peak in use; CLEAVE_NEVER: no step */
-  Wait *waits;           /* indexed by buffer: longest wait of the join in the buffer */
+  Wait *waits;           /* indexed by buffer: the wait of the buffer */
   guint *latest; /* indexed by value: the value to stage, which is this value or a later value that
                   * overwrites it (find_latest()); CLEAVE_NEVER: staging saves nothing */
 } Waiting;
@@ -126,7 +126,7 @@ waiting_clear (Waiting *waiting)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Waiting, waiting_clear)
 
-/* Returns the longest wait of the join in a value's buffer; NULL if no step uses the buffer. */
+/* Returns the wait of the buffer in which a value is stored; NULL if no step uses the buffer. */
 static Wait *
 get_wait (const Waiting *waiting, guint value)
 {
@@ -145,7 +145,7 @@ is_part (const CleaveStorage *storage, guint value)
          storage->assignments[assignment->location.root].ready != CLEAVE_NEVER;
 }
 
-/* Finds the longest wait of each buffer. Visits values in the order in which they are computed. */
+/* Finds the wait of each buffer. Visits values in the order in which they are computed. */
 static void
 find_longest (Waiting *waiting)
 {
@@ -167,10 +167,10 @@ find_longest (Waiting *waiting)
     }
 }
 
-/* Returns a step near the peak in the longest wait of the join in a buffer. Returns CLEAVE_NEVER if
- * the wait has no such step, or if staging cannot help. From the end of the wait until the join is
- * complete, staged operands exist twice: in their own buffers and in the join. So staging cannot
- * help if this period is longer than the wait and also has a step near the peak. */
+/* Returns a step near the peak (NEAR_PEAK) in the wait of a buffer. Returns CLEAVE_NEVER if there
+ * is none, or if staging cannot help. From the end of the wait until the join is complete, staged
+ * operands exist twice: in their own buffers and in the join. So staging cannot help if this period
+ * is longer than the wait and also has a step near the peak. */
 static guint
 find_peak (const Waiting *waiting, guint buffer)
 {
@@ -186,7 +186,7 @@ find_peak (const Waiting *waiting, guint buffer)
              : CLEAVE_NEVER;
 }
 
-/* Sets the `peak` of each buffer's wait. Returns FALSE if no wait contains a step near the peak. */
+/* Sets `peak` in the wait of each buffer. Returns FALSE if all are CLEAVE_NEVER. */
 static gboolean
 find_peaks (Waiting *waiting)
 {
@@ -245,7 +245,7 @@ find_gains (Waiting *waiting)
     }
 }
 
-/* Returns whether staging the operands of one join saves at least `min_gain` bytes. */
+/* Returns whether staging operands of the join in one buffer saves at least `min_gain` bytes. */
 static gboolean
 is_worth (const Wait *wait, double min_gain)
 {

@@ -25,8 +25,8 @@ compare_slots (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Returns the nodes sorted by the positions `at` of their slots. The sort is stable: a moved node
- * still follows its operands. */
+/* Sorts `slots` by `at`, and returns the nodes of the slots in this order. The sort is stable: a
+ * moved node still follows its operands. */
 static GPtrArray *
 sort (GArray *slots)
 {
@@ -299,8 +299,8 @@ is_carried_from (const CleaveStorage *storage, const CleaveNode *node, guint bas
          cleave_storage_assignment (storage, node->operands[0].result)->base == base;
 }
 
-/* Finds the group of copies that begins at `begin`. Returns FALSE if that node is no copy of
- * carried rows, or if the copied value is not freed right after the group. */
+/* Finds the group of copies whose first copy has the position `begin`. Returns FALSE if the node at
+ * this position is no copy of carried rows, or if the last copy does not free the copied value. */
 static gboolean
 find_group (const CleaveStorage *storage,
             const BufferEnds *buffer_ends,
@@ -334,8 +334,8 @@ find_group (const CleaveStorage *storage,
   return TRUE;
 }
 
-/* Returns the position after which the copies should run for the lowest peak. A delay keeps the
- * whole value in memory instead of the copied rows, but pays if another value dies meanwhile. */
+/* Returns the position after which the copies of a group should run. A delay keeps the whole value
+ * in memory instead of the copied rows, but pays if another value dies meanwhile. */
 static guint
 find_delay (const CarriedGroup *group, const Levels *levels)
 {

@@ -19,6 +19,7 @@ GPtrArray *cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage 
  * The join's buffer is then allocated later. */
 GPtrArray *cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage);
 
-/* Moves copies of carried rows later, until the value that is computed right before the copies is
- * freed. Moves a copy only if that lowers the peak. */
+/* Moves groups of copies of carried rows to a later position, if that lowers the peak. Until the
+ * copies run, the whole value with the carried rows stays in memory. So a move lowers the peak if a
+ * larger value is freed between the old and the new position. */
 GPtrArray *cleave_order_delay_carried (const GPtrArray *order, const CleaveStorage *storage);

@@ -67,10 +67,11 @@ typedef struct
   guint at;
 } LapTable;
 
-/* The state of one search for laps. A lap is made only where more than `target` bytes are in use
- * without it. A lap also enlarges a buffer. If `may_exceed` is set, memory use may then exceed the
- * target while only one of the two values exists. A later lap often saves these bytes again, as in
- * a chain of residual blocks. */
+/* The state of one search for laps. A lap moves a buffer x into a buffer y, so y grows. The search
+ * makes a lap only if, without the lap, more than `target` bytes are in use while x and y both
+ * exist. While only x or only y exists, the lap takes more bytes than before. If `may_exceed` is
+ * set, memory use may exceed the target during these steps. A later lap often saves these bytes
+ * again, as in a chain of residual blocks. */
 typedef struct
 {
   CleaveStorage *storage;
@@ -236,9 +237,10 @@ count_both (const LapBuffer *x, const LapBuffer *y, gint64 shift)
   return MAX (y->n_bytes, shift + x->n_bytes);
 }
 
-/* Returns whether to make a lap of y over x. The lap must save memory where more than the target is
- * in use. Unless `may_exceed` is set, memory use must stay within the target while only one of x
- * and y exists. */
+/* Returns whether to make a lap of y over x. The lap must save bytes. While x and y both exist,
+ * more than `target` bytes must be in use without the lap. While only x or only y exists, memory
+ * use with the lap must stay within `target`, unless `may_exceed` is set. BOUND_GAIN limits the
+ * laps of inputs and outputs further. */
 static gboolean
 is_gain (const LapSearch *l, const LapBuffer *x, const LapBuffer *y, gint64 shift)
 {
@@ -330,7 +332,7 @@ overlay_buffer (LapSearch *l, guint under, guint over, gint64 shift)
   y->first = x->first;
 }
 
-/* Finds the dying buffer whose lap saves most memory, and moves it into the buffer with index
+/* Finds the dying buffer x whose lap saves most memory, and moves x into the buffer with index
  * `over`. Does nothing if there is no lap to make. */
 static void
 overlay_best (LapSearch *l, guint over)
@@ -437,8 +439,9 @@ lap_to (LapSearch *l, const LapTable *table, gint64 target, gboolean may_exceed)
   return find_most (l->live, 0, n);
 }
 
-/* Finds the laps with the lowest peak by bisection of the target. Replaces `best` if the peak of
- * the laps found is below `least`. Returns the lower one of both peaks. */
+/* Finds the laps with the lowest peak by bisection of the target. `least` is the lowest peak known
+ * before the call, and `best` is the search that reached it, if any. If the call finds laps with a
+ * lower peak, replaces `best` and returns this peak. If not, returns `least`. */
 static gint64
 lap_least (LapSearch *best, const LapTable *table, gint64 least, gboolean may_exceed)
 {

@@ -202,10 +202,10 @@ cleave_order_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
 /* The functions below are the walk from the inputs down, which runs a node as soon as its operands
  * exist. */
 
-/* The readers of a value run as soon as possible if the value has at most this many readers; else
- * they run in the given order. A value with many readers is cut into strips. A value that is cut
- * into tiles has fewer readers. With 4 in place of 8, a ShuffleNet and a detector take 7 % more
- * memory. */
+/* If a value has at most this many readers, its readers run as soon as possible. If it has more,
+ * they run in the given order. The limit separates values whose readers are tiles, which are few,
+ * from values whose readers are strips, which are many. With 4 in place of 8, a ShuffleNet and a
+ * detector take 7 % more memory. */
 #define MAX_READERS_AT_ONCE 8
 
 typedef struct
@@ -326,9 +326,10 @@ note_operand_ready (Eager *eager, CleaveNode *node)
             note_read (eager, ((const CleaveOperand *) eager->uses->pdata[i])->node, is_whole);
         }
     }
-  for (guint i = begin, k = eager->ready->len; i + 1 < k; i++) /* reverse the new entries: the last
-                                                                * entry runs next, and the first
-                                                                * reader must run first */
+  for (guint i = begin, k = eager->ready->len; i + 1 < k; i++) /* reverse the new entries: the walk
+                                                                * takes nodes from the end of
+                                                                * `ready`, and the first reader must
+                                                                * run first */
     {
       gpointer swapped = eager->ready->pdata[i];
 

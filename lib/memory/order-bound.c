@@ -77,8 +77,9 @@ is_needed (const CleaveNode *node, CleaveGraphFacts *facts)
   return cleave_node_is_used (node) || cleave_node_is_input (node);
 }
 
-/* Returns the values, indexed by node id. Returns NULL if the graph has a value that a run does not
- * need, since the bound would be too high. */
+/* Returns an array indexed by node id: the Value that describes the node's result. Returns NULL if
+ * a run does not need some node or operand of the graph (is_needed()): the bound would be too
+ * high. */
 static Value *
 find_values (const CleaveGraph *graph, CleaveGraphFacts *facts, const GPtrArray *order)
 {

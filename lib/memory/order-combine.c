@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Combines candidate orders (order-combine.h). A walker goes through each order. A cut is a
- * position at which all walkers have run the same set of nodes. */
+/* Combines candidate orders (order-combine.h). One walker goes through each order. A cut is a
+ * position at which all walkers have run the same set of nodes. A section of an order is the nodes
+ * between two consecutive cuts. All orders have the same nodes in a section, but may run them in
+ * different sequences. */
 
 #include "order-combine.h"
 
@@ -16,9 +18,10 @@ add_sources (const GPtrArray *from, GPtrArray *to)
       g_ptr_array_add (to, from->pdata[i]);
 }
 
-/* A walker: the part of an order that has run. `next` is the next position in the order, `begin`
- * the position of the last cut. `n` is the number of nodes that have run, not counting sources
- * (inputs and constants). `furthest` is 1 plus the largest `rank` of the nodes that have run. */
+/* A walker: the order of a candidate, and how far the walker has run it. `next` is the next
+ * position in the order, `begin` the position of the last cut. `n` is the number of nodes that have
+ * run, not counting sources (inputs and constants). `furthest` is 1 plus the largest `rank` of the
+ * nodes that have run. */
 typedef struct
 {
   CleaveOrderCandidate *candidate;
@@ -78,8 +81,8 @@ add_section (const Walker *walker, GPtrArray *order)
       g_ptr_array_add (order, walker->candidate->order->pdata[i]);
 }
 
-/* Returns whether two walkers ran the same nodes in the same sequence between their last two
- * cuts. */
+/* Returns whether the orders of two walkers have the current section in the same sequence. The
+ * current section of an order is at the positions from `begin` to `next`. */
 static gboolean
 is_same_section (const Walker *a, const Walker *b)
 {
@@ -97,8 +100,8 @@ is_same_section (const Walker *a, const Walker *b)
   return TRUE;
 }
 
-/* Returns the walker with the lowest peak among the measured candidates. If several walkers have
- * this peak, returns the first of these walkers. */
+/* Returns the walker with the lowest peak in the current section, among the walkers of measured
+ * candidates. If several walkers have this peak, returns the first of these walkers. */
 static const Walker *
 find_best (const Walker *walkers, guint n_walkers)
 {
@@ -110,9 +113,9 @@ find_best (const Walker *walkers, guint n_walkers)
   return best;
 }
 
-/* Returns an unmeasured candidate that may be better than `best` between the last two cuts: the
- * candidate runs the nodes in another sequence, and the candidate's peak may be lower. Returns NULL
- * if there is no such candidate. */
+/* Returns an unmeasured candidate that may have a lower peak in the current section than `best`. It
+ * runs the section in another sequence, and the lower bound for its peak is low enough. Returns
+ * NULL if there is no such candidate. */
 static CleaveOrderCandidate *
 find_unknown (const Walker *walkers, guint n_walkers, const Walker *best)
 {

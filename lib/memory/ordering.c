@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the order with the lowest peak among a few candidates: walks, the file's order, variants of
- * the best order so far, combinations. Each candidate is measured only if its peak may be lower
- * than the lowest peak so far. If a graph keeps its order, the candidates are this order and orders
- * in which a few nodes move. */
+/* Finds the order with the lowest peak among a few candidates: results of walks over the graph
+ * (node-orders.h), the file's order, variants of the best order so far, and combinations. Measures
+ * a candidate only if its peak may be the lowest. If a graph keeps its order, the candidates are
+ * this order and orders in which a few nodes move. */
 
 #include "ordering.h"
 
@@ -167,9 +167,8 @@ is_same (const GPtrArray *a, const GPtrArray *b)
   return a->len == 0 || memcmp (a->pdata, b->pdata, a->len * sizeof *a->pdata) == 0;
 }
 
-/* Returns whether an order is a candidate already. */
 static gboolean
-is_known (const Finding *f, const GPtrArray *order)
+is_candidate (const Finding *f, const GPtrArray *order)
 {
   for (guint i = 0; i < f->candidates->len; i++)
     if (is_same (((const CleaveOrderCandidate *) f->candidates->pdata[i])->order, order))
@@ -181,7 +180,7 @@ is_known (const Finding *f, const GPtrArray *order)
 static void
 add_variant (Finding *f, GPtrArray *order)
 {
-  if (order != NULL && !is_known (f, order) && !add_bound (f, order))
+  if (order != NULL && !is_candidate (f, order) && !add_bound (f, order))
     note_measured (f, add_order (f, order),
                    cleave_storage_new_like (f->graph, f->facts, order, f->storage));
 }
@@ -215,8 +214,8 @@ add_both (Finding *f, GPtrArray *order)
   if (!f->graph->keeps_order && !add_unless_bound (f, order))
     return;
   hoisted = cleave_order_hoist_carried (f->graph, order);
-  if ((hoisted == NULL || is_known (f, hoisted) || add_unless_bound (f, hoisted)) &&
-      !is_known (f, order))
+  if ((hoisted == NULL || is_candidate (f, hoisted) || add_unless_bound (f, hoisted)) &&
+      !is_candidate (f, order))
     add_unless_bound (f, order);
 }
 
@@ -240,13 +239,13 @@ add_walks (Finding *f, GPtrArray *file)
                         eager = NULL, combined = NULL;
 
   add_both (f, first);
-  if (!is_done (f) && !is_known (f, file))
+  if (!is_done (f) && !is_candidate (f, file))
     add_both (f, file);
   heaviest = is_done (f) ? NULL : cleave_order_heaviest_first (f->graph, file);
-  if (heaviest != NULL && !is_known (f, heaviest))
+  if (heaviest != NULL && !is_candidate (f, heaviest))
     add_both (f, heaviest);
   eager = is_done (f) ? NULL : cleave_order_eager (f->graph, f->best->order);
-  if (eager != NULL && !is_known (f, eager))
+  if (eager != NULL && !is_candidate (f, eager))
     add_both (f, eager);
   if (!is_done (f) && f->candidates->len > 1)
     combined = combine (f);
@@ -337,7 +336,8 @@ cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders)
   return g_ptr_array_ref (f.best->order);
 }
 
-/* Returns FALSE if the file's order is the best order, or is known to have a higher peak. */
+/* Returns FALSE if the file's order need not be measured with laps: it is the best order, or a
+ * candidate whose peak is above the peak of the best order. */
 static gboolean
 may_keep_file (const Finding *f)
 {
@@ -353,9 +353,9 @@ may_keep_file (const Finding *f)
   return TRUE;
 }
 
-/* Returns the order of the model's file if the peak of this order with laps is at most the peak of
- * the best order with laps. If not, returns the best order. If `fit` wrote the file, another order
- * with the same peak may have fewer laps, or gaps in the arena. */
+/* Returns the file's order if its peak with laps is at most the peak of the best order with laps.
+ * If not, returns the best order. With equal peaks, the order of a file that `fit` wrote is better:
+ * another order may have fewer laps, or may leave gaps in the arena. */
 GPtrArray *
 cleave_order_with_laps_down_to (const CleaveGraph *graph,
                                 gint64 n_bytes,

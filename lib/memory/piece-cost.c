@@ -19,8 +19,9 @@
 /* Elements per ns that Winograd's algorithm reads and copies into its tiles. Overlapping tiles copy
  * an element several times. */
 #define TILED_PER_NS 1.5
-/* Result elements of float products, also of depthwise convolutions, that a step writes per ns. A
- * depthwise convolution with 9 taps then computes 9 / (9 / 57 + 1 / 8) = 32 MACs per ns. */
+/* Result elements of float products, also of depthwise convolutions, that a step writes per ns.
+ * Example: for each element, a depthwise convolution with 9 taps takes 9 / FLOATS_PER_NS + 1 /
+ * RESULTS_PER_NS = 0.28 ns. This is 32 MACs per ns. */
 #define RESULTS_PER_NS 8
 /* Result elements of products of 8-bit values that a step writes per ns. */
 #define RESULTS_OF_BYTES_PER_NS 7
@@ -46,7 +47,7 @@
 #define NEAR_PER_NS 64
 /* Bytes that a piece reads per ns if the nearer caches do not hold them. */
 #define FAR_PER_NS 40
-/* Bytes per ns that a piece reads of weights that an earlier piece has read. */
+/* Bytes of weights that a piece reads per ns if an earlier piece has read the same weights. */
 #define AGAIN_PER_NS 80
 /* Ops without MACs that are not element-wise, such as poolings, are this many times faster than
  * cleave_cost_of_elements() estimates. */

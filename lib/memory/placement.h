@@ -16,17 +16,16 @@ typedef struct
   const gint64 *stride; /* indexed by dimension, in elements; may be shared with other locations */
 } CleaveLocation;
 
-/* For one dimension d of the operand of a VIEW op: the dimension of the result in which d
- * appears. */
+/* One dimension d of the operand of a VIEW op. The element of the result with the index i in
+ * dimension `from` has the index `offset` + `stride` * i in dimension d of the operand. If `stride`
+ * is 0, no dimension of the result stands for d, and all elements have the index `offset` in d. */
 typedef struct
 {
-  gint64 offset, stride; /* index in d = `offset` + `stride` * index in dimension `from` of the
-                          * result. Stride 0: d does not appear in the result, and the index in d is
-                          * `offset` */
-  guint from;            /* dimension of the result in which d appears */
+  gint64 offset, stride;
+  guint from;
 } CleaveViewDim;
 
-/* Fills `dims`, with one entry for each dimension of operand 0. */
+/* Sets dims[d] for each dimension d of operand 0 of a VIEW op. */
 void cleave_location_get_view_dims (const CleaveCall *call, CleaveViewDim *dims);
 /* Returns the location of a result of a VIEW op whose operand has `rank` dimensions and is stored
  * at `operand`. Writes the strides to `stride`, which has room for CLEAVE_MAX_RANK. */

@@ -6,7 +6,8 @@
 
 typedef struct
 {
-  GArray *calls; /* CleaveBodyCall: the ops of the group, operands first */
+  GArray *calls; /* CleaveBodyCall: the calls of the group; each call comes after the calls whose
+                  * results it reads */
 } GroupAttrs;
 
 static void

@@ -13,10 +13,11 @@
 
 #define CLEAVE_BODY_ABSENT G_MAXUINT
 
-/* One op (call) of a group. The calls are sorted so that each call comes after the calls that it
- * reads; the last call computes the result of the group. `from` is indexed by operand: the number
- * of the value that the operand reads. Numbers below `n_outer` are the operands of the group, and
- * number `n_outer` + i is the result of call i. CLEAVE_BODY_ABSENT: the operand is absent. */
+/* One op (call) of a group. The calls are sorted so that each call comes after the calls whose
+ * results it reads; the last call computes the result of the group. `from` is indexed by operand:
+ * the number of the value that the operand reads. Numbers below `n_outer` are the operands of the
+ * group, and number `n_outer` + i is the result of call i. CLEAVE_BODY_ABSENT: the operand is
+ * absent. */
 typedef struct
 {
   const CleaveOp *op;
@@ -30,9 +31,10 @@ typedef struct
   gboolean is_main;     /* the call is the main call of the group: neither element-wise nor only a
                          * data movement */
   guint n_readers;      /* number of operands of later calls that read this call's result */
-  CleaveTensor *w_bytes, *w_scale, *w_zero; /* constants from which operand 1 was dequantized, with
-                                             * the axis w_axis; each of the three may be NULL */
-  gint64 w_axis;
+  CleaveTensor *w_bytes, *w_scale, *w_zero; /* if operand 1 is a constant weight that was
+                                             * dequantized: its 8-bit values, scale and zero point;
+                                             * NULL: absent */
+  gint64 w_axis; /* axis of operand 1 along which `w_scale` and `w_zero` lie */
 } CleaveBodyCall;
 
 typedef struct
@@ -109,9 +111,9 @@ gboolean cleave_tile_choose (const CleaveBody *body,
 /* Returns whether the node is element-wise: each element of its result depends only on elements at
  * the same index of its operands. */
 gboolean cleave_node_goes_by_elements (const CleaveNode *node);
-/* Returns an array indexed by node id. The entry is the earliest 8-bit value of the graph of which
- * the node's result is an element-wise function; NULL: there is none. The caller frees the
- * array. */
+/* Returns an array indexed by node id. The entry is an 8-bit value of the graph: the node's result
+ * is an element-wise function of this value alone. If several 8-bit values are possible, the entry
+ * is the earliest in `order`. NULL: there is no such value. The caller frees the array. */
 CleaveResult **cleave_byte_functions_find (const CleaveGraph *graph, const GPtrArray *order);
 
 /* Returns the graph with each quantized group merged into one node; NULL if the graph has no group

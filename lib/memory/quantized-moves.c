@@ -11,9 +11,10 @@
 #include "../ir/extract.h"
 #include "quantized-group.h"
 
-/* The kind of readers for which a value is moved as bytes: none, lookup tables of 256 bytes, or
- * products, poolings and means (is_sum()). If a value has readers of several kinds, the kind with
- * the lowest number counts. */
+/* Whether to move a value as bytes, which depends on its readers. BY_NONE: no, since a reader needs
+ * floats. BY_TABLES: yes, since the readers quantize the value again; a table of 256 bytes can
+ * replace both conversions. BY_SUMS: yes, since the readers are products, poolings or means
+ * (is_sum()), which read bytes. If the readers differ, the first of these answers counts. */
 typedef enum { BY_NONE, BY_TABLES, BY_SUMS } Wanted;
 
 typedef struct
@@ -25,8 +26,8 @@ typedef struct
                           * reader needs floats */
   const CleaveNode **by; /* the DequantizeLinear that turns `bytes` into the result; NULL: no bytes
                           * stand for the result */
-  Wanted *wanted; /* the kind of readers of the node's result, also through data movement; BY_NONE
-                   * if a reader needs floats */
+  Wanted *wanted; /* whether to move the node's result as bytes; a reader that only moves data
+                   * counts as its own readers do */
   guint n_moved;
 } DequantizeSink;
 
@@ -65,11 +66,11 @@ quantizes_by_one_scale (const CleaveNode *node)
          cleave_element_size (node->results[0].type.element) == 1;
 }
 
-/* Returns the kind of readers for which a node should move bytes. The caller visits the
- * nodes from the last to the first, so that the answers for the readers are known. A join moves
- * bytes if a sum (is_sum()) reads its result, even if other nodes also read the result: no kernel
- * joins and sums bytes in one step. A join does not move bytes for a QuantizeLinear: its operands
- * are quantized in place, and a table is slow on short separate rows. */
+/* Returns whether a node should move bytes (see Wanted). The caller visits the nodes from the last
+ * to the first, so that the answers for the readers are known. A join moves bytes if a sum
+ * (is_sum()) reads its result, even if other nodes also read the result: no kernel joins and sums
+ * bytes in one step. A join does not move bytes only because a QuantizeLinear reads its result: the
+ * operands lie in the join's buffer as short separate rows, on which a table is slow. */
 static Wanted
 find_whether_wanted (const DequantizeSink *s, const CleaveNode *node)
 {

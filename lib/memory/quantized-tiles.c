@@ -17,10 +17,10 @@
 #define MOST_BYTES (256 << 10)
 /* Tiles may compute at most this many times the elements of the unsplit group. */
 #define MAX_OVERHEAD 2.0
-/* A tile whose intermediate values take at most AGAIN_BYTES is not halved if all tiles together
- * then compute more than MUCH_AGAIN times as many elements as before. For example, each half of a
- * product of two dequantized matrices dequantizes one matrix completely. With smaller tiles, four
- * heads of 64 x 128 by 128 x 64 would take 71 us instead of 44 us. */
+/* If the intermediate values of a tile take at most AGAIN_BYTES, the search halves the tile only if
+ * the halves together compute at most MUCH_AGAIN times the elements of the tile. Example: if a
+ * product of two dequantized matrices is halved, each half dequantizes one matrix completely. With
+ * smaller tiles, four heads of 64 x 128 by 128 x 64 would take 71 us instead of 44 us. */
 #define AGAIN_BYTES (96 << 10)
 #define MUCH_AGAIN 1.25
 /* If halving a dimension reduces the bytes of a tile to at most this fraction, the search does not
@@ -66,7 +66,7 @@ cleave_tile_new (const CleaveBody *body, const CleaveRange *range)
       else
         {
           parts[i].is_needed = FALSE;
-          /* cleave_tile_free() must not free the chunks of these calls, which do not exist yet */
+          /* calls 0 to i - 1 have no chunk yet, so cleave_tile_free() must skip them */
           for (guint k = 0; k < i; k++)
             parts[k].is_needed = FALSE;
           cleave_tile_free (parts, body);

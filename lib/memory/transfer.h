@@ -29,8 +29,9 @@ typedef struct
   CleaveResult *token;
 } CleaveTransfers;
 
-/* A message: its number, and the dimension names of its value (for example "NCHW") if the sent
- * bytes must have C innermost; NULL: the order of the dimensions is unchanged. */
+/* A message. `letters` has one letter for each dimension of the value, such as "XCXX". In the sent
+ * bytes, the dimension with the letter C is innermost, and the other dimensions keep their order.
+ * NULL: all dimensions keep their order. */
 typedef struct
 {
   guint number;

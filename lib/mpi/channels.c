@@ -47,8 +47,8 @@ cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error)
   copy_communicator (channels, comm, &own);
   if (!cleave_mpi_agree (comm, own, error))
     {
-      /* Do not free the communicators. The call is collective, so all ranks must take part, but a
-       * rank on which the duplication failed has no communicator. */
+      /* Do not free the communicators with MPI_Comm_free(). All ranks would have to call it, but a
+       * rank on which MPI_Comm_dup() failed has no communicator. */
       channels->comm = channels->alarm = MPI_COMM_NULL;
       return FALSE;
     }
