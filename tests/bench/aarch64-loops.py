@@ -19,7 +19,8 @@ MACS = {
     ('fmla', '4s'): 4, ('fmla', '2d'): 2, ('sdot', '4s'): 16, ('udot', '4s'): 16, ('usdot', '4s'): 16, ('sudot', '4s'): 16,
     ('smull', '4s'): 4, ('smull2', '4s'): 4, ('smlal', '4s'): 4, ('smlal2', '4s'): 4,
 }
-# An instruction of each kind. The peak rate is the rate of sixteen independent copies of the instruction.
+# For the name of an instruction: its text, in which {0} is the number of the result register.
+# The peak rate of an instruction is the rate of sixteen copies with different result registers.
 PEAK = {
     'fmla': 'fmla v{0}.4s, v30.4s, v31.4s',
     'sdot': 'sdot v{0}.4s, v30.16b, v31.16b',

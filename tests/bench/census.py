@@ -39,11 +39,12 @@ TENSOR = {'float32': ('float', 1), 'float16': ('float16', 10), 'uint8': ('uint8'
 CONV_INPUTS = 8
 OPSET, NODE, BORDERS = 17, 'node', ('load', 'store', 'copy')
 # Each node runs for about RUN_MS milliseconds, at least MIN_RUNS and at most MAX_RUNS times.
-# The least time of a step is stable for this number of runs.
+# With this number of runs, the smallest time of a step is nearly the same in repeated measurements.
 RUN_MS, MIN_RUNS, MAX_RUNS = 100, 2, 50
 # Each cell is measured this many times. The table has the best measurement.
 TRIES = 3
-# A node that runs more than IN_PLACE times as fast as its limit is a view: it moves no bytes.
+# The roofline of a node gives the smallest possible time of a node that moves its bytes.
+# A node that runs more than IN_PLACE times as fast as its roofline moves no bytes, so the node is a view.
 IN_PLACE = 5
 # Ops without a line in the table: they run when the program is made, exist only in Cleave, or take no time in networks.
 WITHOUT_LINE = {'constant_of_shape', 'range', 'shape', 'input', 'constant', 'assemble', 'custom', 'eye_like', 'hann_window',

@@ -313,8 +313,8 @@ def goals(options):
 
 # The functions below print the tables of bench/results/fit-search-time.md.
 
-# The table of networks has a row for each network whose label begins with one of these words.
-# The table by size counts all networks.
+# each_network() prints a row only for networks whose labels begin with one of these words.
+# seconds_by_size() prints statistics of all networks.
 LISTED = r'^(networks|zoo|demo)/'
 BEGIN, END = '<!-- fit-corpus.py table: begin -->', '<!-- fit-corpus.py table: end -->'
 

@@ -15,10 +15,11 @@ import subprocess
 import sys
 import tempfile
 
-# For each bandwidth, the option `burst` of tbf: the bytes that tbf passes at once after a pause.
-# A burst has the bytes of 0.1 ms, but at least two frames.
-# A real link has no burst: it takes 0.54 ms for 64 KiB at 1 Gbit/s.
-# With a burst of 0.4 ms of traffic, tbf took 0.26 ms for 64 KiB.
+# Linux's token bucket filter (tbf) limits the bandwidth of the simulated link.
+# For each bandwidth, the option `burst` of tbf: the number of bytes that tbf passes at once after a pause.
+# The burst is the number of bytes that the link transfers in 0.1 ms, but at least two frames.
+# A real link has no burst: it transfers 64 KiB in 0.54 ms at 1 Gbit/s.
+# If the burst was the number of bytes of 0.4 ms, tbf passed 64 KiB in only 0.26 ms.
 RATES = {'200mbit': '4kb', '500mbit': '6kb', '1gbit': '12kb'}
 PLACED_FOR = ['10', '30']  # Gbit/s and microseconds; for a slower network, one rank would get all nodes
 SPACES = ['cleave-a', 'cleave-b']

@@ -18,13 +18,13 @@ STACK = 512
 # The factor was 2.0 when this was written.
 GROWTH = 2.1
 # Limits on the instructions of the network with 16 rows, by board and options of the compiler.
-# The numbers were 3,603,775, 2,642,935 and 1,850,822 when this was written; the limits are 2 % higher.
+# The measured numbers of instructions were 3,603,775, 2,642,935 and 1,850,822. The limits are 2 % higher.
 LIMITS = {('M4', '-DCLEAVE_PLAIN_C'): 3676000, ('M4', ''): 2696000, ('M55', ''): 1888000}
 # Limits on the instructions if each layer has weights of -128.
-# The numbers were 3,556,143, 2,849,919 and 1,941,538 when this was written; the limits are 2 % higher.
+# The measured numbers of instructions were 3,556,143, 2,849,919 and 1,941,538. The limits are 2 % higher.
 LEAST_LIMITS = {('M4', '-DCLEAVE_PLAIN_C'): 3628000, ('M4', ''): 2907000, ('M55', ''): 1981000}
 # Limits on the bytes of code and tables of the network with 16 rows.
-# The numbers were 5,542, 7,118 and 4,566 when this was written; the limits are 2 % higher.
+# The measured numbers of bytes were 5,542, 7,118 and 4,566. The limits are 2 % higher.
 SIZES = {('RV32', '-Os'): 5653, ('RV32', '-O2'): 7261, ('M4', '-Os'): 4658}
 SUM = ('a_zero=3 b_zero=-7 y_zero=5 left_shift=20 a_multiplier=1518500250 a_shift=-1 b_multiplier=1073741824 b_shift=0 '
        'multiplier=1518500250 shift=-18')
@@ -57,8 +57,9 @@ POOL = """%x = Input : float32 1x3x5x5  # x
 %y = AveragePool %x kernel_shape=2,2 pads=2,2,1,1 strides=2,2
 output %y
 """
-# Numbers of states and of consecutive layers in two networks whose stack is checked.
-# A run needs no stack for a state, and one byte of stack for each layer of a loop.
+# The test checks that two more networks need at most STACK bytes of stack on each board.
+# The first network has STATES states. A run uses no stack to keep a state.
+# The second network has CHAIN layers that run as one loop. A run uses one byte of stack for each of these layers.
 STATES = 7
 CHAIN = 34
 # Options of `cleave bundle` that must change neither the bits nor the number of instructions.

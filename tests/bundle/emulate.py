@@ -20,8 +20,9 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ARM = ['arm-none-eabi-', '-mthumb', '--specs=picolibc.specs', '--oslib=semihost', '--crt0=hosted']
 RISCV = ['riscv64-unknown-elf-', '--specs=picolibc.specs', '--oslib=semihost', '--crt0=hosted']
-# Clocks: an option for emulate.c, and ticks per instruction. -icount shift=6 gives an instruction 64 ns.
-# The CMSDK timers have 25 million ticks a second (M33: 20 million), the counter of M55 32 million.
+# The clock of a board: the option with which emulate.c reads the clock, and the number of ticks per instruction.
+# With `-icount shift=6`, QEMU counts 64 ns for each instruction.
+# The CMSDK timers have 25 million ticks a second (M33: 20 million). The counter of M55 has 32 million.
 TIMER = ('-DTIMER=0x40000000', 1.6)
 
 # By name of a board: compiler and options, address and size of flash, address and size of RAM, QEMU command,

@@ -17,9 +17,10 @@ make (const CleaveGraph *graph, const CleaveBundleOptions *options)
   return bundle;
 }
 
-/* Counts the overlays whose rows are computed upward, from the last row to the first. Asserts that
- * a row of the overlay does not overlap the operand row from which it is computed. So the overlay
- * ends at or below the end of the operand, or at least one row above it. */
+/* Counts the results that overlay their operand and whose rows are computed upward, from the last
+ * row to the first. Asserts that the result ends at or before the end of the operand, or at least
+ * one row after it. With a shorter distance, a kernel would overwrite bytes of the operand row from
+ * which it computes the result row. */
 static guint
 check_upward_ends (const CleaveBundle *bundle)
 {

@@ -310,10 +310,10 @@ check_case (CleaveBundleCase *c, const void *const *params, const RowKernel *ker
     }
 }
 
-/* Returns whether a bundle cannot compute the nodes of this op that most generators of random-ops.h
- * make; only the generators for bundles make nodes with a kernel. A Pow of the other generators has
- * an exponent without a kernel. Nodes of the four other ops are views, or no node of the graph
- * shows which dimension has the channels. */
+/* Returns whether a bundle computes nodes of this op with a kernel only if cleave_random_ops_bundle
+ * made the nodes. Other generators make a Pow with an exponent that bundles do not support. Their
+ * Flatten, Reshape, Squeeze and Unsqueeze nodes are views in a bundle, or their graphs lack a node
+ * that shows which dimension has the channels. */
 static gboolean
 is_special (const char *op)
 {

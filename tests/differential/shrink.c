@@ -41,8 +41,8 @@ is_same (Shrink *at, const GArray *graph, const GArray *way)
   return workers_judge (at->report, &a, &b, at->hang_after) == at->verdict;
 }
 
-/* Replaces the choices of one tape by `next` if the case then still fails with the same verdict.
- * Returns whether the choices were replaced. */
+/* Replaces `tape`, the random choices for the graph or for the changes (tape.h), by `next`. Does so
+ * only if the case still fails with the same verdict. Returns whether the tape was replaced. */
 static gboolean
 accept (Shrink *at, GArray **tape, GArray *next)
 {

@@ -73,7 +73,8 @@ typedef struct
   const char *s;
   gint64 *ints;
   float *floats;
-  guint n; /* length of a list; for 't', the index of the value that has the tensor's elements */
+  guint n; /* length of the list (I, F); for a tensor (t): index of the value that has the tensor's
+            * elements */
 } TrialAttr;
 
 typedef struct
@@ -122,7 +123,8 @@ extern const TrialOp *const trial_tables[]; /* each table ends with an entry who
 
 void trial_init (Trial *trial, Tape *tape);
 void trial_clear (Trial *trial);
-/* Adds random nodes to the trial until it is large enough, and then outputs. */
+/* Adds random nodes until the trial has enough nodes, and then declares some of the values as
+ * outputs. */
 void trial_grow (Trial *trial);
 char *trial_print (const Trial *trial);
 /* Returns the bytes of an ONNX model. If `all_inputs` is TRUE, constants become inputs, except

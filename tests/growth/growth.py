@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# growth.py COUNT-INSTRUCTIONS CLEAVE: checks that work grows with the size n of a graph like n log n.
+# growth.py COUNT-INSTRUCTIONS CLEAVE: checks that the work on a graph of n nodes grows in proportion to n log n.
 # Checks all kinds of graphs and operations. Counts instructions, which do not depend on the load of the machine.
 
 import os
@@ -16,10 +16,11 @@ SIZES = [1000, 2000, 4000]
 # Factor by which the work may grow for twice the nodes.
 # The factor is 2 for linear growth, 2.2 for n log n at these sizes, and 4 for quadratic growth.
 LIMIT = 2.3
-# Peak bytes allowed per node of a chain that is split in two: for file, node, pieces, plan, report and output.
-# The peak was 1,320 when this was written, and up to 1,460 in a container.
+# Limit on the memory of `cleave split` when it splits a chain in two: peak bytes for each node of the chain.
+# These bytes hold the node, its pieces, and its share of the read file, the plan, the report and the written file.
+# The measured peak was 1,320 bytes a node, and up to 1,460 bytes in a container.
 LIMIT_BYTES = 1600
-# Instructions allowed per node of a chain that is split in two. The number was 57,000 when this was written.
+# Limit on the instructions for each node of a chain that is split in two. The measured number was 57,000.
 LIMIT_INSTRUCTIONS = 63000
 # The memory of a program for 64 threads is at most this many times the memory of a program for 2 threads.
 LIMIT_THREADS = 1.1

@@ -16,8 +16,8 @@ typedef struct
   GHashTable *reasons; /* number (guint) of refusals by reason; a reason has "…" for each number */
 } CutDimension;
 
-/* Returns the CutDimensions of an op by the letter of the dimension; "*" for dimensions without a
- * letter. */
+/* Returns a tree of the dimensions along which nodes of an op were cut. A key is the letter of a
+ * dimension, such as "H", or "*" for dimensions without a letter. A value is a CutDimension. */
 GTree *cut_dimensions (const CleaveRandomOp *op);
 /* Returns the names of all ops of which random-ops.h can make a node. */
 GPtrArray *cut_ops (void);

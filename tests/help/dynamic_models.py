@@ -160,8 +160,9 @@ def branches():
                  [reals('zero', [0], []), integers('zero1', [0]), integers('three', [3])])
 
 
-# Returns a model with a Loop that collects rows in a sequence.
-# Data decides the number of rows; the first state of the sequence is in the static part.
+# Returns a model with a Loop that appends rows to a sequence of tensors.
+# The Loop is in the dynamic part, since data decides the number of rows.
+# The sequence with which the Loop begins is in the static part.
 def sequences():
     body = graph([node('Gather', ['y', 'i'], ['row0'], 'row', axis=0), node('Unsqueeze', ['row0', 'first'], ['row'], 'row.2'),
                   node('SequenceInsert', ['s_in', 'row'], ['s_out'], 'insert'), node('Identity', ['c_in'], ['c_out'], 'same')],

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The networks, limits and known failures of the properties of the search for a memory budget. Uses
- * only the public functions of cleave-fit.h to search. */
+/* Checks properties that plans of each search for a memory budget must have. This file defines the
+ * networks, the limits of the searches, and the properties that are known to fail on a network.
+ * Uses only the public functions of cleave-fit.h to search. */
 
 #include "fit-properties.h"
 
@@ -36,9 +37,10 @@ typedef struct
   const char *reason;
 } KnownFailure;
 
-/* The reason of most known failures. A search is for one number of threads, with or without uneven
- * strips, and with or without inputs in the arena. Another such choice is another search, and the
- * library does not compare the plans of two searches. */
+/* The reason of most entries of known_failures. One search measures plans for one number of
+ * threads, either with even or with uneven strips, and either with or without inputs in the arena.
+ * With another setting, the library runs another search, and does not compare the plans of the two
+ * searches. */
 #define TARGETS                                                                                    \
   "plans for each number of threads, for even strips and for excluded inputs are measured apart"
 

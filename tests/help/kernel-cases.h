@@ -10,8 +10,9 @@
 #include "site.h"
 #include "test.h"
 
-/* Number of trials of a random test of kernels: normally n. With a sanitizer or in an emulator, a
- * trial is 10 to 30 times slower, so the number is a quarter of CLEAVE_TRIALS (n). */
+/* Number of trials of a random test of kernels. With a sanitizer or in an emulator, a trial takes
+ * 10 to 30 times longer. Then the number is a quarter of CLEAVE_TRIALS (n), rounded up; otherwise
+ * it is n. */
 #define KERNEL_TRIALS(n) (CLEAVE_SANITIZED || CLEAVE_EMULATED ? (CLEAVE_TRIALS (n) + 3) / 4 : (n))
 
 /* Returns a number from `least` to `most`, both included. */

@@ -44,8 +44,9 @@ def wrap_input(name, n, dims, optional=None):
     return made, inputs
 
 
-# Returns three lists. The nodes of the first list read the length and the `n` tensors of the list `name`.
-# The second list has the outputs for these tensors, the third the constants that the nodes read.
+# Replaces an output that is a list (an ONNX sequence) of `n` tensors by outputs that are tensors.
+# Returns the nodes that take the length and the tensors out of the list `name`.
+# Also returns the outputs for the length and the tensors, and the constants that the nodes read.
 def wrap_output(name, n, element=FLOAT):
     nodes = [node('SequenceLength', [name], [f'{name}.length'], f'{name}.count')]
     outputs = [value_info(f'{name}.length', [], INT64)]

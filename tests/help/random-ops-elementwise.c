@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes random nodes of element-wise ops. For an op of elementwise.def, macros choose the function
- * by the kind of the op, such as make_BINARY(), and the element types. */
+/* Makes random nodes of element-wise ops. Macros define a function for each op of elementwise.def.
+ * The function calls another function for the kind of the op, such as make_BINARY(), and passes the
+ * element types that the op allows. */
 
 #include "../../lib/ops/elementwise-math.h"
 #include "random-operands.h"

@@ -70,9 +70,10 @@ new_value (const CleaveTensorType *type, gboolean row_major, gint64 gap)
   return value;
 }
 
-/* Fills a tensor with all 16-bit floats: element i has the bits i. If the tensor is float32, the
- * upper 19 bits of element i are i, and the other bits make many elements ties, or nearly ties, of
- * the rounding to float16. */
+/* Sets element i of a tensor of 16-bit elements to the bits i, so that a large tensor contains all
+ * 16-bit floats. In a float32 tensor, the upper 19 bits of element i are i, and the lower 13 bits
+ * are one of eight patterns. With these patterns, many elements are at or near the middle between
+ * two float16 numbers. */
 static void
 count_up (CleaveTensor *tensor)
 {

@@ -23,10 +23,9 @@ typedef struct
                       other operands of rank 3 or more have dimension 1 innermost */
   guint broadcast; /* bit mask of the operands with one element along their last dimension */
   gboolean y_row_major;
-  gint64 gap;   /* number of unused elements after each row, plane and higher slice of operands and
-                   results */
-  gint64 y_gap; /* number of further unused elements after each row, plane and higher slice of
-                   results */
+  gint64 gap;   /* number of unused elements after each row of operands and results, of unused rows
+                 * after each plane, and so on for all dimensions */
+  gint64 y_gap; /* number that is added to `gap` for results */
   /* the result overwrites operand 0, which is not constant and has the same type */
   gboolean in_place;
   gboolean special; /* operands hold infinities, NaNs and zeros of both signs, and any bytes */

@@ -148,8 +148,9 @@ START_TEST (the_cost_is_linear_in_the_nodes)
 }
 END_TEST
 
-/* Tests the hash of a pair of subgraphs, which has the numbers of both. 1,000 pairs differ only in
- * the first number, and 1,000 pairs only in the second. All hashes must differ. */
+/* cleave_hash_pair() computes a hash from a pair of 32-bit numbers, the numbers of two subgraphs.
+ * Hashes 1,000 pairs that differ only in the first number, and 1,000 pairs that differ only in the
+ * second number. All hashes must differ. */
 START_TEST (pairs_are_compared_by_both_numbers)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);

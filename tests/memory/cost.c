@@ -179,8 +179,9 @@ START_TEST (chunks_of_channels_leave_vectors_partly_empty)
 }
 END_TEST
 
-/* Each result has a cost besides its sum. A depthwise convolution of bytes shows this cost, since
- * it has few MACs for each result. */
+/* The estimated time of a convolution is the sum of the time of its MACs and a time for each
+ * element of the result. A depthwise convolution of bytes shows the second time, since it has few
+ * MACs for each element. */
 START_TEST (results_have_a_cost_besides_sums)
 {
   static const char *const text =

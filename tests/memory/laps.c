@@ -215,9 +215,9 @@ START_TEST (an_output_overlays_an_input)
 }
 END_TEST
 
-/* Three values of 2, 1 and 1 units follow each other. If only the second value overlays the first
- * one, the third value needs memory beside their buffer, so the peak stays 3 units. If the third
- * value overlays this buffer, too, the peak is 2 units and the strips that are read ahead. */
+/* Each of three consecutive layers computes a value strip by strip. The values x, y and z have 2, 1
+ * and 1 units of memory. If only y overlays x, z needs memory of its own, so the peak is 3 units.
+ * If z also overlays x, the peak is 2 units and the rows that strips read ahead. */
 START_TEST (a_chain_of_laps_lowers_the_peak)
 {
   const gint64 row = 32 * 4, unit = 64 * row, input = 64 * 2 * 4;

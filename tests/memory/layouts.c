@@ -158,8 +158,9 @@ START_TEST (a_transposed_product_is_written_in_the_layout_of_its_reader)
 }
 END_TEST
 
-/* If the product had the layout of its reader, the columns would be strided, and the product would
- * be slow. So the columns stay contiguous, and the rows are copied. */
+/* The Reshape reads the transposed product. If the product wrote the order of the Reshape, adjacent
+ * columns of the product would lie far apart in memory, and the product would be slow. So each row
+ * of the product is contiguous, and a copy makes the transposed value. */
 START_TEST (a_product_keeps_its_columns_contiguous)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -112,8 +112,10 @@ START_TEST (bits_stay_the_same)
 }
 END_TEST
 
-/* Layers that are not lowered. Unsplit layers, and layers in a program for one thread, would not
- * become faster. In layers of float16, a separate node would round the sums to 16 bits. */
+/* The lowering moves the input sums of a recurrent layer into a separate node, which another thread
+ * can compute ahead. It leaves unsplit layers and programs for one thread unchanged, since they
+ * would not become faster. It leaves layers of float16 unchanged, since the separate node would
+ * round the sums to 16 bits. */
 START_TEST (other_layers_are_not_lowered)
 {
   Chunks half = kinds[0], whole = kinds[0];

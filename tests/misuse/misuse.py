@@ -57,7 +57,7 @@ STRUCTS = {
     'CleaveSplitOnnx': '.opset = 13, .n_outputs = 1, .split = (const gint64[]){ 4 }, .n_split = 1',
     'CleaveSliceXla': '{ 0, 0 }, { 4, 4 }, { 1, 1 }',
 }
-# Struct fields that may be NULL, and that no function refuses if they are numbers out of range.
+# Fields of structs that may be NULL. Functions must refuse NULL in all other pointers and callbacks of structs.
 MAY_BE_NULL = {
     'CleaveSplitRequest.constraint', 'CleaveConstraint.predicate', 'CleaveConstraint.data', 'CleaveConstraint.watch',
     'CleaveConstraint.watch_data', 'CleaveConstraint.cancellable', 'CleaveOnnxOptions.dims', 'CleavePass.options', 'CleavePassOption.value', 'CleaveFitOptions.cancellable', 'CleaveFitOptions.watch',

@@ -137,8 +137,9 @@ START_TEST (channels_last_ops_are_put_between_transposes)
 }
 END_TEST
 
-/* The names of the Transposes around a node of layout NHWC differ from the name of the node. A
- * value without a name has the name of its node, so equal names were possible. */
+/* The export adds a Transpose before and after the pooling `p`, which has the layout NHWC. The
+ * operand and the result of the exported pooling get the names p.nchw and p.y, since the value
+ * after the second Transpose already has the name p. */
 START_TEST (transposes_of_a_channels_last_op_have_names_of_their_own)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -243,7 +244,8 @@ START_TEST (positions_of_a_resize_become_products)
 }
 END_TEST
 
-/* Adds a piece of a Resize by a fractional factor, and an output that the piece determines. */
+/* Adds the piece `r` of a Resize by a fractional factor, the sum `s` of `r` and an input, and the
+ * sum as the output `y`. */
 static void
 add_resize_part (CleaveGraph *graph, CleaveResult *operand)
 {
@@ -276,8 +278,9 @@ add_constant (CleaveGraph *graph)
   return cleave_graph_add_constant (graph, "c", constant);
 }
 
-/* A piece of a Resize of a constant is written as its value. The bits stay the same: the import
- * would compute products with weights before it joins them to a Resize. */
+/* The export usually writes a piece of a Resize as products with weights, which the import joins to
+ * a Resize again. If the operand is constant, the import would fold the products first, and their
+ * bits would differ. So the export writes the value of the piece instead. */
 START_TEST (a_piece_of_a_resize_of_a_constant_becomes_a_value)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -290,8 +293,9 @@ START_TEST (a_piece_of_a_resize_of_a_constant_becomes_a_value)
 }
 END_TEST
 
-/* The export computes each node before such a piece once, although both operands of each node are
- * the result of the node before it. */
+/* The operand of the piece depends on 64 nodes, and both operands of each node are the result of
+ * the previous node. The export computes each of the 64 nodes once, not once for each path to the
+ * constant. */
 START_TEST (nodes_before_a_piece_of_a_resize_are_computed_once)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");

@@ -381,8 +381,10 @@ START_TEST (shapes_that_in_place_sums_need_are_not_hidden)
 }
 END_TEST
 
-/* A value with one reader may also be an output. The estimate counts such a value, since no sum
- * overwrites an output. */
+/* ONNX Runtime fuses a convolution and an Add that is the only reader of the convolution's result.
+ * The fused node writes the sum into the buffer of the Add's other operand. If the result of the
+ * convolution is also an output of the graph, the nodes stay separate, and the estimate includes
+ * the bytes of this output. */
 START_TEST (outputs_with_readers_are_in_the_memory_estimate)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("outputs");

@@ -35,7 +35,8 @@ assemble_of (const Cover *cover, const CleaveShape *whole)
   return graph;
 }
 
-/* Returns the exported nodes except the Slices that compute the parts. */
+/* Returns the lines of list_nodes() for an exported graph of assemble_of(), without the lines of
+ * the `n_parts` Slices. These Slices take the operands of the Assemble out of the input. */
 static char *
 list_rest (const CleaveGraph *graph, guint n_parts)
 {

@@ -187,7 +187,8 @@ START_TEST (a_number_is_rounded_to_the_element_type)
 }
 END_TEST
 
-/* An integer attribute that is stored as a double keeps its value, also beyond 2^53. */
+/* The attribute constant_value is stored as a double, also for a Pad of integers. Integers that a
+ * double represents exactly survive export and import, even integers above 2^53. */
 START_TEST (large_integers_survive_export_and_import)
 {
   static const double values[] = { -0x1p63, 0x1p62, 0x1p53 + 2, -0x1p53, 7 };

@@ -19,13 +19,15 @@
 #include "../../lib/onnx/wire.h"
 
 #define DATA "/usr/share/libonnx-testdata/data"
-/* The groups of cases. For each group, the smallest numbers of cases that must pass unmodified,
- * with fixed inputs, unmodified with a dynamic part, and with all nodes in the dynamic part. The
- * folder `real` is no group, since it only has links to models. */
+/* The groups of cases, and for each group the smallest number of cases that must pass in each of
+ * four ways. The folder `real` is no group, since it only has links to models. */
 static const struct
 {
   const char *name;
-  guint as_is, fixed, dynamic, all_dynamic;
+  guint as_is;       /* the model is unmodified, and has no dynamic part */
+  guint fixed;       /* inputs whose values the import needs become constants */
+  guint dynamic;     /* the model is unmodified, and has a dynamic part */
+  guint all_dynamic; /* a Compress behind each input puts all nodes into the dynamic part */
 } groups[] = {
   { "node", 729, 150, 179, 727 },
   { "simple", 10, 5, 11, 6 },
@@ -33,7 +35,8 @@ static const struct
   { "pytorch-converted", 82, 0, 0, 39 },
 };
 
-/* Why the import refuses cases: a part of the message, the reason, and the number of cases. */
+/* The reasons for which the import refuses cases: a text that the message contains, the reason, and
+ * the number of cases with this reason. */
 static const struct
 {
   const char *says, *why;
@@ -100,8 +103,9 @@ static const char *const wanted[] = {
 typedef struct
 {
   GHashTable *passed_ops;
-  /* numbers of cases that passed in each way, failed or were refused */
-  guint n_as_is, n_fixed, n_dynamic, n_all_dynamic, n_failed, n_refused;
+  guint n_as_is, n_fixed, n_dynamic, n_all_dynamic; /* numbers of cases that passed in each of the
+                                                     * four ways of `groups` */
+  guint n_failed, n_refused;
   guint n_of_refusal[G_N_ELEMENTS (refusals)];
   guint n_unexplained;
   gboolean verbose;
@@ -336,8 +340,8 @@ try_group (Score *score, guint group)
          score->n_as_is + score->n_fixed >= groups[group].as_is + groups[group].fixed;
 }
 
-/* Returns whether each refusal has a reason of the table, and each reason has the number of cases
- * of the table. */
+/* Returns whether each refused case has a reason in `refusals`, and whether each reason occurs as
+ * often as its `n` in `refusals` says. */
 static gboolean
 check_refusals (const Score *score)
 {

@@ -142,7 +142,8 @@ add_three (Model *body, Holder holder, CleaveElement element)
     add_half_byte (body);
 }
 
-/* The functions below make bodies that read the constant. */
+/* The functions below make bodies of Loop, Scan and If. The innermost body reads the value `k` of
+ * add_three(). */
 
 typedef struct
 {

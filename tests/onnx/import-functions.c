@@ -166,8 +166,9 @@ START_TEST (a_call_without_an_attribute_has_the_default)
 }
 END_TEST
 
-/* A function may call a function, as outer (a) = gate (gate (a, a), a) does. A call may lack an
- * operand, such as lo in inner (c, lo) = Clip (c, lo). */
+/* A function may call another function: outer (a) computes Relu (inner (a)). A call may pass fewer
+ * operands than the function has: inner (c, lo) computes Clip (c, lo), and outer passes no operand
+ * for lo. */
 START_TEST (functions_call_functions_and_may_lack_operands)
 {
   g_autoptr (Model) model = start ();

@@ -264,7 +264,8 @@ START_TEST (an_edit_is_noticed)
 }
 END_TEST
 
-/* A value that the import must know is computed, although it would make the file larger. */
+/* The import folds an Expand, since the shape of a NonZero depends on the value of the Expand. The
+ * import does so although the value has more bytes than the operands of the Expand. */
 START_TEST (needed_values_are_computed)
 {
   g_autoptr (Model) model = model_new (13);

@@ -105,8 +105,8 @@ split (const Trial *trial, guint32 seed, guint *n_split)
   *n_split += report != NULL && cleave_split_report_get_n_split (report) > 0;
 }
 
-/* Splits random nodes of the op with empty values. Returns FALSE if the op has no node with an
- * empty value. */
+/* Splits random nodes of the op that have an empty value (a value without elements). Returns FALSE
+ * if no random node has an empty value. */
 static gboolean
 try_op (const CleaveRandomOp *op)
 {
@@ -133,7 +133,7 @@ try_op (const CleaveRandomOp *op)
   return n_made > 0;
 }
 
-/* Returns whether an op has no node with an empty value. */
+/* Returns whether no random node of the op has an empty value. */
 static gboolean
 is_never_empty (const char *op)
 {

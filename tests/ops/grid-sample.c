@@ -68,8 +68,8 @@ START_TEST (grid_splits)
 }
 END_TEST
 
-/* Samples a volume at positions between two layers, rows and columns. A position in the grid has
- * the column first. */
+/* Samples volumes at positions that lie between layers, between rows and between columns. Each
+ * position in the grid is (column, row, layer). */
 START_TEST (volumes_are_sampled)
 {
   static const struct

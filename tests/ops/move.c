@@ -60,8 +60,8 @@ extent (const CleaveResult *x, guint d)
   return cleave_result_get_type (x)->shape.dim[d];
 }
 
-/* Adds a Split, and a Concat of the Split's results in reverse order. So the test finds results in
- * a wrong order. */
+/* Adds a Split, and a Concat of the two results in reverse order. If the Split returned its results
+ * in the wrong order, the test would fail. */
 static CleaveResult *
 build_split (CleaveGraph *graph, CleaveResult *x)
 {

@@ -28,7 +28,8 @@ first_result (CleaveNode *node)
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* Adds a product of int8 and uint8 with zero points of these shapes. */
+/* Adds a MatMulInteger. Its operands are an int8 matrix of shape `a`, a uint8 matrix of shape `b`,
+ * and zero points of the shapes `a_zero` and `b_zero`. */
 static CleaveResult *
 add_integer (CleaveGraph *graph,
              CleaveShape a,

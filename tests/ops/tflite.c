@@ -45,16 +45,18 @@ START_TEST (multiplications_follow_the_rule)
 }
 END_TEST
 
-/* A multiplier of 2^30 halves x, so that both roundings meet ties. */
+/* A multiplier of 2^30 halves x, and a negative shift divides the half by a power of two. For some
+ * x, the half is a tie, and for some x, the quotient of the shift is a tie. So both roundings of
+ * cleave_fixed_multiply() round ties. */
 START_TEST (ties_follow_the_rule)
 {
   for (gint32 x = -300; x <= 300; x++)
     for (gint shift = -6; shift <= 2; shift++)
       cleave_assert (cleave_fixed_multiply (x, 1 << 30, shift) == multiply (x, 1 << 30, shift));
-  ck_assert_int_eq (cleave_fixed_multiply (1, 1 << 30, 0), 1);    /* 1 / 2 rounds up */
-  ck_assert_int_eq (cleave_fixed_multiply (-1, 1 << 30, 0), 0);   /* -1 / 2 rounds up */
-  ck_assert_int_eq (cleave_fixed_multiply (2, 1 << 30, -1), 1);   /* 2 / 2 / 2 rounds up */
-  ck_assert_int_eq (cleave_fixed_multiply (-2, 1 << 30, -1), -1); /* -2 / 2 / 2 rounds down */
+  ck_assert_int_eq (cleave_fixed_multiply (1, 1 << 30, 0), 1);    /* 0.5 rounds up to 1 */
+  ck_assert_int_eq (cleave_fixed_multiply (-1, 1 << 30, 0), 0);   /* -0.5 rounds up to 0 */
+  ck_assert_int_eq (cleave_fixed_multiply (2, 1 << 30, -1), 1);   /* 0.5 rounds up to 1 */
+  ck_assert_int_eq (cleave_fixed_multiply (-2, 1 << 30, -1), -1); /* -0.5 rounds down to -1 */
   ck_assert_int_eq (cleave_fixed_product (G_MININT32, G_MININT32), G_MAXINT32);
 }
 END_TEST

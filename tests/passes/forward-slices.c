@@ -51,8 +51,8 @@ START_TEST (an_empty_slice_is_left_alone)
 }
 END_TEST
 
-/* Adds a value that is computed from constants only. The kinds are: values that the graph stores as
- * constants, and values that only nodes compute. */
+/* Adds a value that depends only on constants. `kind` 0: a stored constant; 1: a QuantizeLinear of
+ * a constant; 2: a Transpose of a constant; 3: a Relu of a constant. */
 static CleaveResult *
 add_fixed (CleaveGraph *graph, guint kind)
 {

@@ -84,8 +84,10 @@ count_lowered (const CleaveGraph *graph, const char *op)
   return n;
 }
 
-/* A Transpose between DequantizeLinear and QuantizeLinear moves bytes, and a table then converts
- * them to bytes of the other scale. A Concat joins bytes only if a Transpose follows. */
+/* A QuantizeLinear reads the Transpose of a dequantized value. The lowering moves the Transpose
+ * before the DequantizeLinear, so that the Transpose moves bytes. A table from byte to byte
+ * replaces both conversions. If a Concat comes before the Transpose, the Concat also joins bytes. A
+ * Concat without a Transpose is part of one step with the conversions. */
 START_TEST (requantized_values_are_moved_as_bytes)
 {
   for (guint i = 0; i < 4; i++)

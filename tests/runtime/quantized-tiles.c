@@ -351,7 +351,9 @@ START_TEST (both_forms_are_fitted_alike)
 }
 END_TEST
 
-/* Pieces are joined as bytes, although the QuantizeLinear has too little work to be cut alone. */
+/* The split for threads also cuts the QuantizeLinear after each convolution, although this node
+ * alone has too little work to be cut. If the QuantizeLinear stayed whole, the pieces of the
+ * convolution would be joined as floats, which need four times the memory of bytes. */
 START_TEST (threads_need_little_more_memory)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -165,8 +165,10 @@ enlarge (const char *text, guint d, gint64 extent, gint64 more)
   return g_strjoinv ("\n", lines);
 }
 
-/* Enlarges a dimension of an input of a graph. Returns 1 if the graph is a prefix of the larger
- * graph, 0 if not, -1 if the larger graph is not valid. Checks the bits of a prefix. */
+/* Enlarges a dimension of the first input of the graph `part`. Returns 1 if
+ * cleave_graph_is_prefix() says that `part` computes the first elements of the larger graph's
+ * values, 0 if not, and -1 if the larger graph is not valid. If it returns 1, asserts that these
+ * elements have the same bits. */
 static int
 try_larger (const CleaveGraph *part, guint32 seed)
 {

@@ -25,7 +25,8 @@ MAX_WORDS = 30
 SKIPPED = ('LICENSE', 'bench/results/', 'debian/', 'lib/onnx/onnx.proto', 'lib/tflite/schema',
            'tests/structure/words.py')
 
-# (pattern, what to write instead), in comments, documentation, help texts, messages and names of tests.
+# Phrases that comments, documentation, help texts, messages and names of tests must not contain.
+# Each entry is a pattern and the words to write instead.
 PHRASES = [
     (r'foresee\w*|foresaw|thought to', 'estimated, predicted'),
     (r'(is|are|was|were|be|been|than) told|hears?', 'reported'),

@@ -84,8 +84,9 @@ START_TEST (iterations_share_constants)
 }
 END_TEST
 
-/* A variable that a run does not assign is its own next value. A variable without a CALL_ONCE
- * begins at the zero point, so the graph has no output for its initial value. */
+/* The file reads the variable `kept` and never assigns it. So the output kept_next, the value for
+ * the next run, is the value of the input. No CALL_ONCE sets an initial value, so the graph has no
+ * output kept_initial. */
 START_TEST (a_variable_keeps_its_value)
 {
   static const TfliteTensor tensors[] = {

@@ -266,7 +266,8 @@ START_TEST (an_svdf_without_a_state_is_refused)
 }
 END_TEST
 
-/* The import refuses a convolution of int32 with a scale, a type that is legal in QUANTIZE. */
+/* The import refuses a convolution whose operand has the type int32 and a scale. Such an operand is
+ * legal in QUANTIZE, but not in a convolution. */
 START_TEST (a_convolution_of_int32_is_refused)
 {
   static const float scale[1] = { 0.5f };

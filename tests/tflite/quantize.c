@@ -124,8 +124,9 @@ START_TEST (steps_that_change_nothing_leave_no_nodes)
 }
 END_TEST
 
-/* If the input and the output of a chain have the same type and scale, the graph returns its input,
- * whether the import leaves nodes or not. */
+/* In five of the chains, the input and the output have the same type and the same scale. The graphs
+ * of these chains return their input unchanged, whether the import leaves no node or two
+ * lookups. */
 START_TEST (integers_come_back)
 {
   static const guint same[] = { 0, 1, 5, 6, 7 };

@@ -23,8 +23,9 @@ enum { VAR_HANDLE = 142, READ_VARIABLE, ASSIGN_VARIABLE };
  * convolutions, each of which reads half of the channels. */
 static const gint block_rows[N_BLOCKS][2] = { { 5, 0 }, { 5, 9 }, { 13, 0 }, { 21, 0 } };
 
-/* A file that is being built. The stream and the sequence network draw their weights from equal
- * random numbers, so the weights are the same. */
+/* A TensorFlow Lite file that is being built. The tests build two networks with the same layers.
+ * The stream reads three rows in each run. The sequence network reads all rows in one run. Both
+ * networks draw the same random numbers, so they have the same weights. */
 typedef struct
 {
   TfliteTensor tensors[192];

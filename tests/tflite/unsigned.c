@@ -17,8 +17,9 @@
 
 #define BYTES(scale, z) .type = TFLITE_UINT8, .scales = scale, .n_scales = 1, .zero = z
 
-/* Multiplies by a ratio of scales, in 32 bits and with two roundings. The first rounds the high
- * half of the doubled product. The second rounds the division; ties go away from zero. */
+/* Returns value * ratio, in the integer arithmetic of TensorFlow Lite, which rounds twice. First
+ * multiplies by a 32-bit multiplier, divides by 2^31 and rounds to the nearest integer. For a small
+ * ratio, then divides by a power of two and rounds again; ties go away from zero. */
 static gint64
 times (gint64 value, double ratio)
 {

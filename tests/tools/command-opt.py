@@ -139,8 +139,9 @@ class Partition(CommandTest):
         self.assertIn(schedule['outputs'][0]['value'], written)
         self.bad('-d DIR is missing', 'partition', 's.onnx')
 
-    # Runs the parts of a schedule by the command.
-    # The values between the parts are .npy files with the names of the values. Returns the outputs.
+    # Runs the models that `cleave partition` wrote to `folder`, one after the other, with `cleave run`.
+    # Each value that a model passes to a later model is in an .npy file with the name of the value.
+    # Returns the schedule and the paths of the outputs.
     def run_parts(self, folder, inputs):
         with open(self.path(f'{folder}/schedule.json')) as file:
             schedule = json.load(file)

@@ -18,9 +18,10 @@ class Split(CommandTest):
         self.assertEqual(self.good('diff', self.chain, out), 'y: equal, bit for bit\n')
         return report
 
-    # Asserts exit status 1, a message on standard error, and no file.
-    # With --keep-going, asserts a file with equal outputs, and the report of the run without --keep-going.
-    # Returns the report.
+    # Runs a split that misses its limits. Asserts exit status 1, and the message `says` on standard error.
+    # Without --keep-going, asserts that the command writes no file.
+    # With --keep-going, asserts that the written model has the same outputs as the unsplit model.
+    # Asserts that both runs print the same report. Returns the report.
     def unmet(self, says, *args):
         files = sorted(os.listdir(self.folder))
         run = self.cleave('split', self.chain, '-o', 'unmet.onnx', '--dot-after', 'unmet.dot', '--json', *args)

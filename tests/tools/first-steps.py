@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# first-steps.py CLEAVE: tests the places where new users stop: names of outputs, hints for the next command, words.
+# first-steps.py CLEAVE: tests messages for mistakes that new users make, such as an output file with a wrong ending.
+# Also tests the advice that commands print, such as the next command to run.
 
 import re
 import shlex

@@ -38,8 +38,8 @@ static const struct
   { "extract", cleave_cmd_extract, "--output", NULL },
   { "simulate", cleave_cmd_simulate, NULL, NULL },
   { "report", cleave_cmd_report, "--output", NULL },
-  /* `demo` needs no model, so it would run without a wrong argument. `demo` refuses the argument of
-     a file. */
+  /* `demo` runs if it gets no arguments. Each case adds the argument "nowhere", which `demo`
+   * refuses, so that no case runs the demo. */
   { "demo", cleave_cmd_demo, NULL, "nowhere" },
 };
 

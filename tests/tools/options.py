@@ -149,8 +149,8 @@ class Everywhere(unittest.TestCase):
                     self.assertEqual(sorted(options_of([rest]) - set(TABLES[name]) - set(RENAMED) - {'--help'}), [], f'{path}: cleave {name}{rest}')
         self.assertGreater(n, 100)
 
-    # An old name still works and prints a note. No help text contains it.
-    # If a command has an option of this name, the command prints no note.
+    # A command accepts the old name of an option, and prints a note with the new name. No help text contains the old name.
+    # If the old name is also the name of a current option of the command, the command prints no note.
     def test_old_names_are_hidden(self):
         for old, new in RENAMED.items():
             owners = [name for name, table in TABLES.items() if new in table]

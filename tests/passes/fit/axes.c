@@ -20,9 +20,9 @@ find_part (const CleaveGraph *graph, double max_added_macs)
   return (double) totals->arena_after / (double) totals->arena_before;
 }
 
-/* Makes five dilated convolutions of a sequence. `before` and `after` are the extents before and
- * after the channels. If `time_is_last`, the last of the two spatial dimensions is the time; if
- * not, the first. */
+/* Makes five consecutive convolutions that are dilated along the time. `before` has the extents of
+ * the dimensions before the channels, and `after` the extents after the channels. If `after` has
+ * two extents, `time_is_last` says which of them is the time: the last one or the first one. */
 static CleaveGraph *
 make_sequence (const char *before, const char *after, gboolean time_is_last)
 {

@@ -183,8 +183,8 @@ START_TEST (bytes_of_shifted_operands_are_estimated)
 }
 END_TEST
 
-/* An operand of a Concat lies in a buffer of its own if another node reads more rows of it. The
- * Concat then copies the operand. */
+/* A Concat and a 3x3 convolution read the same value, and the convolution needs more rows of the
+ * value than the Concat. So the value has a separate buffer, and the Concat copies the value. */
 START_TEST (bytes_of_shared_operands_of_a_concat_are_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("ghost");
@@ -250,8 +250,8 @@ START_TEST (bytes_of_strips_that_read_far_back_are_estimated)
 }
 END_TEST
 
-/* If a Relu overwrites the result of a segment, the buffer that the result shares with an operand
- * stays in use as long as the result of the Relu. */
+/* The result of a segment overlays an operand of the segment. If a Relu then overwrites the result,
+ * the overlay ends only when the result of the Relu dies. */
 START_TEST (an_overlay_lasts_as_long_as_the_node_that_overwrites_the_result)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("residual");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Tests properties of the totals of plans that every search for a memory budget must have, on
- * random networks of every class: frontiers, the smallest budget, and looser limits. */
+/* Tests properties that the totals of each plan must have, for random networks of all classes and
+ * several limits. The plans are the points of a frontier, the plan with the smallest budget, and
+ * plans with looser limits. */
 
 #include "fit-properties.h"
 

@@ -359,10 +359,10 @@ count_copies (const CleaveGraph *graph)
   return n;
 }
 
-/* A 3x3 convolution computes a tile from a window of its operand. Two windows contain a whole tile
- * of two columns of the operand. The tile is computed in the buffer of the first window and copied
- * into the buffer of the second. If it were computed in the second buffer, the plan would need
- * 19,072 bytes. */
+/* The plan cuts a value into tiles of two columns, and 3x3 convolutions read the value in windows
+ * that overlap. One tile lies within two windows, each of which has a buffer. The plan computes the
+ * tile in the buffer of the first window and copies it into the buffer of the second window. If the
+ * tile were computed in the buffer of the second window, the plan would need 19,072 bytes. */
 START_TEST (carried_values_may_be_copied)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("bottlenecks");

@@ -50,7 +50,8 @@ START_TEST (segments_may_stay_whole)
 }
 END_TEST
 
-/* A graph that lacks nodes of the plan is refused, also if all segments are left out. */
+/* cleave_fit_plan_new_without() makes a plan without some segments of an earlier plan. It refuses a
+ * graph that lacks nodes of the earlier plan, even if no segment remains in the new plan. */
 START_TEST (segments_of_another_graph_are_refused)
 {
   g_autoptr (CleaveGraph) graph = make_blocks (3), other = cleave_graph_new (NULL);

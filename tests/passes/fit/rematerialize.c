@@ -274,7 +274,9 @@ START_TEST (moves_can_be_applied_and_undone)
   g_autofree char *of_made = cleave_graph_print (made);
   g_autoptr (GError) error = NULL;
 
-  /* r2 has 2 channels, b has 16 and l2 has 32. So r2 is the value that waits for its reader. */
+  /* b (16 channels), r2 (2 channels) and l2 (32 channels) are a chain, and one of them stays in
+   * memory until a late node needs l2. r2 needs the least memory. So r2 is computed early, and l2
+   * late. */
   ck_assert_ptr_nonnull (strstr (moves, "early r2\n"));
   ck_assert_ptr_nonnull (strstr (moves, "late l2\n"));
   ck_assert_ptr_null (strstr (moves, "y\n"));

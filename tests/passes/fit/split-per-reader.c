@@ -124,7 +124,8 @@ static const char *const whole[] = {
   HEAD "%a, %b = Split %p axis=1 split=32,32\n%r = Relu %p\noutput %a\noutput %b\noutput %r\n",
   HEAD "%a, %b = Split %p axis=1 split=32,32\n%y = Add %a, %b\noutput %y\noutput %p\n",
   HEAD "%a = Slice %p 0:8,0:32\n%b = Slice %p 0:8,0:64\noutput %a\noutput %b\n",
-  /* not split: the parts overlap, have steps, are cut in two dimensions, or are equal */
+  /* not split: the ranges of the two Slices overlap, are strided, differ in two dimensions, or are
+   * equal */
   HEAD "%a = Slice %p 0:8,0:40\n%b = Slice %p 0:8,30:64\noutput %a\noutput %b\n",
   HEAD "%a = Slice %p 0:8,0:64:2\n%b = Slice %p 0:8,1:64:2\noutput %a\noutput %b\n",
   HEAD "%a = Slice %p 0:4,0:64\n%b = Slice %p 4:8,0:32\noutput %a\noutput %b\n",
@@ -139,7 +140,7 @@ static const char *const whole[] = {
   "graph g\n%x = Input : int64 8\n%t = Constant seed=1 : float32 9x4\n%k = Constant value=2 : "
   "int64 8\n%h = Mul %x, %k\n%y = Gather %t, %h\n%a, %b = Split %y axis=0 split=4,4\n"
   "%z = Gather %t, %h\noutput %a\noutput %z\n",
-  /* not split: each part of the Softmax depends on the whole operand of the Softmax */
+  /* not split: each half of the result of the Softmax depends on the whole operand */
   "graph g\n%x = Input : float32 8x1\n%w = Constant seed=1 : float32 64\n%p = Mul %x, %w\n"
   "%s = Softmax %p axis=1\n%a, %b = Split %s axis=1 split=32,32\noutput %a\noutput %b\n",
   /* not split: the operand of the value is as large as the value, and would stay alive in place of

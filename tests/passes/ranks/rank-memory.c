@@ -164,8 +164,8 @@ START_TEST (values_are_sent_before_they_are_upsampled)
 }
 END_TEST
 
-/* With weights as large as the operand of a layer, the split takes more time to need less memory.
- */
+/* The weights of each layer are as large as the operand of the layer. The split then accepts a
+ * longer run, so that each rank needs less memory for weights. */
 START_TEST (time_is_traded_for_memory)
 {
   const CleaveNetwork network = { 2, 1, 1.25e10, 1e-6 };

@@ -111,8 +111,9 @@ START_TEST (a_stage_in_28_strips_computes_nothing_twice)
            " to %" G_GINT64_FORMAT " bytes (%s)\n",
            before.peak_activation_bytes, after.peak_activation_bytes, before.arena_bytes,
            after.arena_bytes, CLEAVE_MEMORY_CONVENTION);
-  /* At the peak, the operand and the result of the 1x1 convolution that expands are live. One more
-   * row is needed, since the depthwise convolution overwrites that result. */
+  /* At the peak, the operand (16 channels) and the result (96 channels) of the first 1x1
+   * convolution of a block are live. The depthwise convolution overwrites this result, and needs
+   * memory for one more row of its own result. */
   ck_assert_int_eq (before.peak_activation_bytes, (112 * 28 * (16 + 96) + 14 * 96) * 4);
   ck_assert_int_eq (after.peak_activation_bytes, totals.peak_bytes_after);
   ck_assert_int_lt (after.peak_activation_bytes * 4, before.peak_activation_bytes);
@@ -288,8 +289,10 @@ START_TEST (no_window_is_computed_twice)
 }
 END_TEST
 
-/* With carried or exchanged rows, a grid computes nothing twice. If its columns are bands, only the
- * columns at band boundaries are recomputed, for any number of strips. */
+/* A grid cuts rows and columns. If all pieces carry or exchange their rows and columns, the grid
+ * computes nothing twice. If bands cut one dimension, and the strips of a band carry only along the
+ * other dimension, only the rows or columns at band boundaries are computed twice. Their number
+ * does not depend on the number of strips. */
 START_TEST (grids_recompute_across_bands_only)
 {
   gint64 macs = macs_of_mixed ();
@@ -313,8 +316,9 @@ START_TEST (grids_recompute_across_bands_only)
 }
 END_TEST
 
-/* Two bands that begin at their common border need the memory of one band, and the rows that the
- * second band carries. */
+/* Each of two adjacent bands begins at the border between the bands and continues away from it. At
+ * the border, the bands exchange rows. Then two bands need little more memory than one band: the
+ * rows that the second band carries. */
 START_TEST (two_adjacent_bands_need_little_more_memory_than_one)
 {
   g_autoptr (CleaveGraph) one = make_stage (), two = make_stage ();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Deep splits through Reshape, Transpose, Reshape: channel shuffles, windows and attention
- * heads, and random chains of factors. */
+/* Deep splits through the consecutive nodes Reshape, Transpose and Reshape, as in channel shuffles,
+ * attention windows and attention heads. In random graphs, the Reshapes split and merge
+ * dimensions by random factors. */
 
 #include "graphs.h"
 #include "run-help.h"

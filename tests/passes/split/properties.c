@@ -414,7 +414,8 @@ START_TEST (no_pass_merges_pieces)
       Trial trial;
 
       trial_init (&trial, seed);
-      /* Parts in the model itself may be joined, since they are not from a split. */
+      /* The pass join-elementwise merges parallel pieces of element-wise nodes that the model has
+       * before the split. Passes after the split must not merge the pieces of the split. */
       cleave_pass_join_elementwise (trial.graph, NULL, NULL, NULL);
       cleave_clean_up (trial.graph, NULL, NULL);
       if (pick_node (&trial) != NULL)

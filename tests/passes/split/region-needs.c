@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Recursive splits: the demands on nodes, the nodes of the region, and blocks whose pieces stay
- * parallel.
- */
+/* Recursive splits: the rows that each node must compute, and the nodes of a region. The bands of a
+ * ShuffleNet block and of a DenseNet block can run in parallel. */
 
 #include "regions.h"
 

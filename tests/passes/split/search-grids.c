@@ -143,8 +143,9 @@ meets (const CleaveGrid *grid, const Ask *ask)
          (ask->modulus == 0 || grid->hash % ask->modulus == 0);
 }
 
-/* Returns the fewest pieces of a grid that satisfies the constraint; 0 if no grid does. With a
- * predicate, considers only grids that the search must show to the predicate. */
+/* Returns the fewest pieces of a grid that satisfies the constraint; 0 if no grid does. If the
+ * constraint has a predicate, considers only grids whose larger chunks come first, since the search
+ * need not call the predicate for other grids. */
 static gint64
 fewest_of (const GArray *grids, const Ask *ask)
 {

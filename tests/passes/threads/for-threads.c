@@ -129,8 +129,9 @@ assert_cases (const TextCase *cases, guint n)
     }
 }
 
-/* With two rows, or with few sequences in two directions, pieces of rows would each read all
- * weights for little work. So the weights are cut. With enough rows, and for images, the batch is
+/* If few rows or few sequences were cut, each piece would read all weights for little work. So a
+ * product with two rows is cut by the columns of its weights. A bidirectional GRU with two
+ * sequences is cut by its directions. With more rows or sequences, and for images, the batch is
  * cut. */
 START_TEST (with_few_rows_the_weights_are_cut)
 {
@@ -159,8 +160,9 @@ START_TEST (with_few_rows_the_weights_are_cut)
 }
 END_TEST
 
-/* Rows come before channels and columns in every layout. A node without a layout attribute has the
- * layout of its operand. */
+/* The split prefers to cut the rows of an image in every layout. It cuts channels or columns only
+ * if the image has too few rows. A node without a layout attribute has the layout of its
+ * operand. */
 START_TEST (images_are_cut_by_rows_in_every_layout)
 {
   static const TextCase cases[] = {

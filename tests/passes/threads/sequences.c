@@ -138,8 +138,8 @@ START_TEST (bits_stay_the_same)
 }
 END_TEST
 
-/* Cuts a random stack and the nodes that read its last layer, for memory. Asserts that the bits
- * stay the same. */
+/* Cuts a random stack of LSTM layers, and the nodes that read its last layer, so that the peak is
+ * lower. Asserts that the bits stay the same. */
 static void
 try_for_memory (guint32 seed)
 {

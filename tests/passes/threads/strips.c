@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The split for threads: stages are cut into strips, so that their values are never whole. */
+/* The split for threads cuts segments of convolutions into strips, so that no value inside a
+ * segment is ever whole. */
 
 #include "threaded.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Splits for threads, and assertions about the pieces that they make. The suites for-threads.c and
- * strips.c split a graph for two or more threads, and compare the pieces with a text such as
- * "conv.0 0:1,0:2". */
+/* Helpers of the suites for-threads.c and strips.c. They split a graph for threads, and compare the
+ * names and ranges of the pieces with a text such as "conv.0 0:1,0:2". */
 
 #include "graphs.h"
 #include "run-help.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The join sinker: it moves an element-wise node from a join to the parts of the join. The graphs
- * are strips of layers, each of which reads all previous layers. */
+ * are split into strips. Before the split, each layer of a graph reads the results of all previous
+ * layers, as in DenseNet. */
 
 #include "../../../lib/ir/graph-private.h"
 #include "graphs.h"
@@ -59,7 +60,7 @@ square (CleaveGraph *graph, CleaveResult *x)
   return run_binary (graph, "Mul", x, x);
 }
 
-/* Adds two nodes that read x, so neither is the only reader of the join. */
+/* Adds two nodes that read x, which is a join. So neither node is the only reader of the join. */
 static CleaveResult *
 branch (CleaveGraph *graph, CleaveResult *x)
 {

@@ -27,8 +27,8 @@ draw_conv (Conv *conv, guint32 seed, gboolean is_volume)
   if (is_volume)
     channels++; /* at least 2 channels, since another kernel serves a single channel of a volume */
   if (channels == 1)
-    multiplier =
-        MIN (multiplier, 7); /* at most 7 results of a channel, since another kernel serves more */
+    multiplier = MIN (multiplier, 7); /* at most 7 result channels, since another kernel serves a
+                                       * convolution of one channel to more channels */
   *conv = (Conv){ .instance = { .op = "Conv", .seed = seed, .attrs = a } };
   a->group = channels;
   a->strides = draw_each (rand, n, 1, 3);
@@ -67,8 +67,8 @@ draw_groups (Conv *conv, guint32 seed, gboolean is_volume, gint32 most)
   o[1].shape.dim[1] = n_in;
 }
 
-/* Changes a drawn convolution: its operands become bytes or 16-bit floats, and it may become a
- * QLinearConv or ConvInteger. */
+/* Changes the convolution that draw_conv() made. Either makes its operands 16-bit floats, or makes
+ * its operands bytes and its op QLinearConv or ConvInteger. */
 static void
 draw_upcast (Conv *conv, guint32 seed)
 {

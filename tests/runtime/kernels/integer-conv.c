@@ -13,7 +13,8 @@ draw_byte (GRand *rand)
   return g_rand_boolean (rand) ? CLEAVE_INT8 : CLEAVE_UINT8;
 }
 
-/* Returns the type of a scalar, or of a vector of one element or of `n`. */
+/* Returns a random type of a scale or zero point: a scalar, a vector of one element, or a vector of
+ * `n` elements. */
 static CleaveTensorType
 draw_parameter (GRand *rand, CleaveElement element, gint64 n)
 {

@@ -12,8 +12,9 @@ draw_byte (GRand *rand)
   return g_rand_boolean (rand) ? CLEAVE_INT8 : CLEAVE_UINT8;
 }
 
-/* Returns the type of scales or zero points for a stack of matrices: a scalar, a vector or a stack.
- * `from_end` 2: one for each row; 1: one for each column. */
+/* Returns a random type of scales or zero points for a stack of matrices: a scalar, a vector or a
+ * stack. If `from_end` is 2, the vector or stack has one number for each row of a matrix. If
+ * `from_end` is 1, it has one number for each column. */
 static CleaveTensorType
 draw_parameter (GRand *rand, CleaveElement element, const CleaveShape *stack, guint from_end)
 {

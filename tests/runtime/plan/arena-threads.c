@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The pass over a placed arena that gives a thread memory that the same thread used before. */
+/* Tests the pass that moves buffers of a placed arena, so that each thread reuses the memory that
+ * it used before. */
 
 #include "../../../lib/runtime/plan/arena-threads.h"
 
@@ -10,8 +11,8 @@
 #define MAX_BUFFERS 40
 #define N_SEEDS CLEAVE_TRIALS (200)
 
-/* A buffer that is live from step `first` to step `last`, and the bytes that each of two threads
- * uses. */
+/* A buffer. It is live from step `first` to step `last`. `written[t]` is the range of bytes that
+ * thread t uses. */
 typedef struct
 {
   guint first, last;

@@ -257,7 +257,9 @@ START_TEST (heads_normalize_along_their_columns)
 }
 END_TEST
 
-/* A head does not normalize by an input, since the bound tensor may be anywhere in memory. */
+/* A head applies a following BatchNormalization only if scale, bias, mean and variance are
+ * constants. If one of them is an input of the graph, the head cannot store its address, since the
+ * caller may bind a tensor at any address. */
 START_TEST (heads_do_not_normalize_by_inputs)
 {
   for (guint operand = 1; operand < 5; operand++)
@@ -295,8 +297,10 @@ count_weights (gint64 n_strips, const char *dims)
   return run_get_stats (graph, 2).weight_bytes;
 }
 
-/* Pieces share the factors of a BatchNormalization: pieces of rows share the factors of all
- * channels, and pieces of channels have each factor once. */
+/* The kernel of a BatchNormalization computes a factor for each channel in advance, and the factors
+ * are weights of the program. All pieces of rows share one array with all factors. Each piece of
+ * channels has an array with the factors of its own channels. So a split does not increase the
+ * bytes of weights. */
 START_TEST (pieces_share_factors)
 {
   ck_assert_int_eq (count_weights (4, "H"), count_weights (1, "H"));

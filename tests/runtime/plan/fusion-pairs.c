@@ -11,9 +11,9 @@
 #include "run-help.h"
 
 #define MAX_OPERANDS 8
-/* Number of repetitions for values of one element. There are more repetitions than for other
- * values, since one element may be a scalar, a channel or a whole value. A repetition for one
- * element takes little time. */
+/* Number of random cases for a head whose result has only one element. All other shapes have one
+ * case. One element may be a scalar, one number per channel, or a value of full size, so a single
+ * case would not cover all code. A case with one element takes little time. */
 #define SINGLE_VALUES 20
 
 /* An op with an operand x whose result has the type of x. Its other operands broadcast to x, or

@@ -93,7 +93,7 @@ START_TEST (pools_and_depthwise_convolutions_are_heads)
 }
 END_TEST
 
-/* Normalizes x with operands that are known only at run time. */
+/* Normalizes x with a variance that is known only at run time. */
 static CleaveResult *
 normalize (CleaveGraph *graph, CleaveResult *x)
 {
@@ -102,7 +102,8 @@ normalize (CleaveGraph *graph, CleaveResult *x)
   return run_normalize_by (graph, x, run_unary (graph, "Sigmoid", run_input (graph, &n)));
 }
 
-/* A BatchNormalization by inputs is a head, whether its result overwrites the operand or not. */
+/* A BatchNormalization whose variance is known only at run time is a head: later element-wise nodes
+ * are fused with it. This is so whether or not its result overwrites its operand. */
 START_TEST (normalizations_are_heads)
 {
   for (guint i = 0; i < N_SHAPES; i++)
@@ -214,15 +215,17 @@ END_TEST
 #define REPORT_COLUMNS 3
 #define REPORT_SIZE (REPORT_CHANNELS * REPORT_ROWS * REPORT_COLUMNS)
 
-/* The parts of its result that a depthwise convolution reports as complete while it runs. */
+/* The result of a depthwise convolution, and how often the convolution has reported each element as
+ * complete while it runs. */
 typedef struct
 {
   float y[REPORT_SIZE];
   guint n_reports[REPORT_SIZE];
 } Reported;
 
-/* Notes a reported part. Asserts that its elements are complete: each is a sum of at least 4 ones.
- */
+/* Called by the convolution when the elements [begin, end) of its result are complete. Counts a
+ * report for each of these elements. Asserts that each element is complete, that is, a sum of at
+ * least 4 ones. */
 static void
 note_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
@@ -236,8 +239,9 @@ note_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 beg
     }
 }
 
-/* Runs a depthwise convolution of ones whose result has these strides. Returns FALSE if it does
- * not report progress. */
+/* Runs a depthwise 3x3 convolution whose operand and weights are all 1, and whose result has the
+ * strides `y_stride`. Returns FALSE if the kernel for these strides does not report progress; then
+ * does not run the kernel. */
 static gboolean
 run_reporting (const gint64 *y_stride, Reported *reported)
 {
