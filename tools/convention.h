@@ -7,7 +7,7 @@
 
 #include <cleave/cleave.h>
 
-/* The name of the quantity whose peak commands print. */
+/* The name of the quantity that commands print as the peak memory of a model. */
 #define CLEAVE_CONVENTION_NAME "live activations"
 
 /* The text of CLEAVE_MEMORY_CONVENTION for the help of commands, in lines of at most 100

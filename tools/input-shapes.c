@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-/* The functions below make options --shape of the shapes of files. */
+/* The functions below read tensors from the files of --input, and make a text as in --shape from
+ * the shape of each tensor. */
 
 /* Returns whether a --shape is given for the input of this name. If `name` is NULL, returns whether
  * a --shape is given for any input. */

@@ -73,8 +73,8 @@ typedef struct
  * the last results. */
 typedef struct
 {
-  guint first, end; /* first step of the longest segment, and the step after its last step; `end` is
-                     * 0 if there was no run */
+  guint first, end; /* the steps [first, end) are the longest segment of the dry run. If `end` is 0,
+                     * there was no dry run */
   guint *next; /* indexed by step minus `first`: the next step that uses the step's memory (`next`
                   of its CleaveBundleSlot) */
   gint64 *capacity; /* indexed by step minus `first`: number of rows in the step's memory, in a

@@ -152,8 +152,8 @@ cleave_bundle_layer_set_zero (CleaveBundleLayer *layer, guint operand, gint64 ze
   layer->zero = zero;
 }
 
-/* Returns the key of an array in `names` of the pool: its element type and contents. Arrays with
- * equal keys are stored once. */
+/* Returns the key of a constant array in the hash table `names` of a CleaveBundlePool. The key
+ * consists of the array's element type and contents, so arrays that are equal are stored once. */
 static GBytes *
 make_key (const char *type, gconstpointer data, gsize n_bytes)
 {

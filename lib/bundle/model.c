@@ -48,7 +48,7 @@ fold (CleaveBundleImage image, const CleaveBundleLayer *layer)
   return image;
 }
 
-/* Replaces the first `n` operands of a step by views, if the layer folds or flattens images. */
+/* Replaces the first `n` operands of a step by views with the images that fold() returns. */
 static void
 fold_operands (CleaveBundleBuilder *b, CleaveBundleStep *step, guint n)
 {

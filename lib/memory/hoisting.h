@@ -15,8 +15,9 @@ GPtrArray *cleave_order_hoist_carried (const CleaveGraph *graph, const GPtrArray
 /* Moves each node that frees a buffer and allocates none to its earliest possible position.
  * `storage` is the buffer assignment of `order`. */
 GPtrArray *cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage);
-/* Moves each node that computes a small part of a join and frees no buffer to its latest position.
- * The join's buffer is then allocated later. */
+/* Moves nodes that compute a small part of a join to later positions, so that the join's buffer is
+ * allocated later. A node moves at most to its first reader, and not past the end of the lifetime
+ * of an operand's buffer. So no buffer lives longer. */
 GPtrArray *cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage);
 
 /* Moves groups of copies of carried rows to a later position, if that lowers the peak. Until the

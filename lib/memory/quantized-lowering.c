@@ -13,8 +13,8 @@
 #include "../ir/topology.h"
 #include "quantized-group.h"
 
-/* A group has at most this many calls, since the search for readers is linear. No group of 60
- * networks has more calls. */
+/* A group has at most this many calls, since the time to find the readers of a call grows with the
+ * number of calls. In 60 networks, no group has more calls (measured). */
 #define MAX_CALLS 64
 
 typedef struct

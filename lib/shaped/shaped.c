@@ -156,7 +156,7 @@ learn_size (CleaveShapedProgram *self, const GArray *types, GError **error)
   return compiled == NULL ? NULL : add_size (self, types, graph, compiled);
 }
 
-/* Moves `size` to the front of the list of shapes. */
+/* Moves `size`, the combination of input shapes that was used last, to the front of self->sizes. */
 static void
 note_use (CleaveShapedProgram *self, Size *size)
 {

@@ -17,10 +17,11 @@
  * the part in place of its nodes. `part` and `place` are indexed by node id, `of_part` by part. */
 typedef struct
 {
-  GArray *part;  /* guint: index of the part of each node */
-  GArray *place; /* guint: position of each node before the cuts; for a node in a part, the position
-                    of the part */
-  GArray *of_part; /* guint: position of the first node of each part */
+  GArray *part;    /* guint: index of the part to which the node belongs */
+  GArray *place;   /* guint: position of the node in the list of nodes of the uncut graph. All nodes
+                      and pieces of a part have the position of the part's first node */
+  GArray *of_part; /* guint: position of the part's first node in the list of nodes of the uncut
+                      graph */
 } CleaveSegmentPieces;
 
 /* Initializes `pieces` before any part is cut. `nodes` has the nodes (CleaveNode) of each part. */

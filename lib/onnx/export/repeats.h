@@ -63,8 +63,8 @@ typedef struct
 {
   guint node, result;
   guint lag;      /* largest number of iterations between computing and reading the result */
-  guint first[8]; /* initial values: in iteration i, first[k] stands for the result of iteration i -
-                   * k - 1 if that iteration does not exist */
+  guint first[8]; /* initial values: first[0] takes the place of the result of iteration -1,
+                   * first[1] of iteration -2, and so on. Iteration 0 reads first[lag - 1] */
 } CleaveOnnxState;
 
 #define CLEAVE_ONNX_MAX_LAG 8

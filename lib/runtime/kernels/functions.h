@@ -39,8 +39,8 @@ cleave_vector_copysign (CleaveVector v, CleaveVector sign)
   return (CleaveVector) (((CleaveBits) v & 0x7fffffffu) | ((CleaveBits) sign & 0x80000000u));
 }
 
-/* Sets the fields of `e` for the exponentials of n vectors, with the bits of
- * cleave_f32_exp_parts(). */
+/* Sets vector i of each field of `e` for the exponentials of a[i], for all i < n. Each lane has the
+ * bits that cleave_f32_exp_parts() returns. */
 static CLEAVE_SPECIALISED void
 cleave_vectors_exp_parts (const CleaveVector *a, int n, CleaveExpVectors *e)
 {

@@ -27,8 +27,9 @@ typedef struct
   gint64 extent[2], x_step[2], y_step[2];
   gint64 x_line_step, y_line_step; /* distances of adjacent pixels of a piece in x and in y, in
                                     * elements */
-  /* number of pixels of a line, and distances of adjacent pixels in x and in y. set_pieces() may
-   * divide the line into several lines, whose pixels are farther apart */
+  /* `n`: number of pixels of a line. `x_step_in_line`, `y_step_in_line`: distances of adjacent
+   * pixels of a line in x and in y, in elements. If LIBXSMM needs larger distances, each piece of
+   * the line has only every second pixel, every third pixel, or fewer (set_pieces()) */
   gint64 n, x_step_in_line, y_step_in_line;
   gint64 k;
   guint n_taps, n_taps_per_call;
