@@ -59,8 +59,8 @@ is_shape_equal (const CleaveRange *a, const CleaveRange *b)
 
 /* Returns whether operand `operand` of call `call` needs the same preparation in tiles `a` and `b`.
  * The ranges that the call reads must have equal shapes. The ranges of a constant must be equal,
- * since `prepare` packs the slice. The ranges of an intermediate value are counted from the begin
- * of the part that the tile computes of that value, and must be equal. */
+ * since `prepare` packs the slice. Each tile computes only a range of an intermediate value: the
+ * call must read the same elements of this range, counted from its begin. */
 static gboolean
 reads_alike (const CleaveTilePreparation *p,
              const CleaveTilePart *a,

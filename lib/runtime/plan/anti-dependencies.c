@@ -22,13 +22,13 @@ typedef struct
   guint n_threads, step;
   Uses *after;    /* indexed by buffer: the last uses of the earlier buffers whose memory the buffer
                      shares */
-  GArray *united; /* CleaveWait: merged last uses of two or more buffers, to which elements of
-                     `after` refer */
+  GArray *united; /* CleaveWait: merged lists of last uses. If a buffer takes over memory from
+                     several buffers, its element of `after` is a range of this array */
   /* guint: indices of the earlier buffers whose memory the current buffer takes over */
   GArray *old;
-  guint *counts;     /* indexed by thread: number of the thread's steps that must be done before the
-                        current step, or before the first use of the current buffer */
-  gboolean *is_used; /* indexed by buffer: TRUE if at least one step uses the buffer that is not in
+  guint *counts;     /* indexed by thread: number of steps of the thread that must be done before
+                        the current step, or before the first use of the current buffer */
+  gboolean *is_used; /* indexed by buffer: TRUE if a step uses the buffer, not counting the steps in
                         `left_out` (CleaveReuse) */
 } Waiting;
 

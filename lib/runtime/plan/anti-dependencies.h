@@ -22,8 +22,8 @@ typedef struct
   const guint *order;    /* indices of the buffers, sorted by first use in the schedule's order */
   /* indexed by buffer: waits that end when all uses of the buffer have ended */
   const CleaveWaits *used;
-  /* indexed by step: TRUE if the step uses only memory that earlier steps use as well, so that it
-   * does not wait for memory; NULL: FALSE for all steps */
+  /* indexed by step: TRUE if the step needs no waits for memory, since earlier steps have already
+   * waited for all memory that the step uses; NULL: FALSE for all steps */
   const gboolean *left_out;
 } CleaveReuse;
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /* Limits on the moves of the insertion sort: MAX_MOVES_EACH times the number of edges, plus
- * MAX_MOVES_IN_ALL. After more moves, a radix sort takes over. Packing 700 arenas of split models
- * takes 1.07 times as many instructions if MAX_MOVES_EACH is 8, 1.05 times as many if it is 1, and
- * 1.7 times as many without the radix sort. */
+ * MAX_MOVES_IN_ALL. After more moves, a radix sort takes over. Compared with a MAX_MOVES_EACH of 4,
+ * packing 700 arenas of split models takes 1.07 times as many instructions with 8, and 1.05 times
+ * as many with 1. Without the radix sort, packing takes 1.7 times as many instructions. */
 #define MAX_MOVES_EACH 4
 #define MAX_MOVES_IN_ALL 64
 

@@ -27,16 +27,16 @@ typedef struct
   gint64 capacity;
   CleaveEvictRule rule;
   gint64 *offsets, *prices;
-  guint *conflicts; /* copy of the array `conflicts` of the task; the conflicts of each buffer are
-                       sorted by their offsets when the buffer was placed last */
+  guint *conflicts; /* copy of `conflicts` of the task; find_begins() sorts the conflicts of a
+                       buffer in this copy by their current offsets */
   CleaveArenaEdge *begins, *ends; /* begins and ends of the current buffer's placed conflicts,
                                      sorted, with the prices of evicting them */
   CleaveArenaEdge *scratch;
   guint n_edges;
   guint *away;    /* indices of the conflicts of the current buffer that are not placed */
   guint *waiting; /* indices of all unplaced buffers */
-  double *ranks;  /* indexed by buffer: its rank; of the unplaced buffers, the one with the lowest
-                     rank is placed next */
+  double *ranks;  /* indexed by buffer: the rank of the buffer; the search places the unplaced
+                     buffer with the lowest rank next */
   guint n_waiting;
   gint64 n_owed; /* lower bound on the number of visits that placing all unplaced buffers takes */
   gint64 n_visits;

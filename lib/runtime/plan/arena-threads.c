@@ -150,8 +150,8 @@ typedef struct
                        for the current buffer */
   GArray *tenures;  /* Tenure: disjoint ranges of the arena, each with the buffer that occupied it
                        last */
-  gint64 foreign;   /* number of bytes in the range of the current buffer that another thread used
-                       last */
+  gint64 foreign;   /* number of bytes that pass to another thread in the range of the current
+                       buffer */
   /* offsets tried for the current buffer; the first `n_tried` are set */
   gint64 tried[2 * 2 * WINDOW];
   guint n_tried;
@@ -189,8 +189,9 @@ add_tenure (Moving *m, gint64 begin, gint64 end, guint buffer)
     g_array_append_val (m->tenures, tenure);
 }
 
-/* Makes `buffer` the last buffer in the range [begin, end) of the arena. Returns the number of
- * bytes of the range that another thread used last. */
+/* Records that `buffer` occupies the range [begin, end) of the arena after all buffers that were
+ * recorded before. Returns the number of bytes in this range that one thread used in an earlier
+ * buffer and another thread writes in `buffer`. */
 static gint64
 take_over (Moving *m, guint buffer, gint64 begin, gint64 end)
 {
@@ -308,9 +309,10 @@ offer_place (Moving *m, guint buffer, gint64 at, Move *best)
   offer (m, buffer, at, buffer, best);
 }
 
-/* Moves a large buffer to the offset with the least traffic. Candidates are the begin and the end
- * of each other large buffer in the window, and a swap with a large buffer of the same size.
- * Returns FALSE if no candidate reduces the traffic. */
+/* Moves the large buffer `large[index]` to the offset where the fewest bytes pass from one thread
+ * to another. Candidates are the begin and the end of each large buffer from `index` - WINDOW to
+ * `index` + WINDOW, and swaps with buffers of the same size. Returns FALSE if no candidate reduces
+ * this number of bytes. */
 static gboolean
 move (Moving *m, guint index)
 {

@@ -19,13 +19,14 @@
 
 enum { UNPLACED = -1 };
 
-/* Limit on the rounds of a greedy order. With 5 rounds instead of 20, 27 of 320 random graphs for
- * four threads take up to a third more memory, and 24 take less. */
+/* Limit on the rounds of a greedy order. A round places all buffers; promote() then moves some of
+ * them to the front of the order for the next round. With 5 rounds instead of 20, 27 of 320 random
+ * graphs for four threads take up to a third more memory, and 24 take less. */
 #define MAX_ROUNDS 20
 /* Limit on the rounds of a greedy order if `quick` is set. */
 #define QUICK_ROUNDS 2
-/* Limit on the visits of conflicts in all rounds of one greedy order, to bound the time of making a
- * program. */
+/* Limit on the conflicts that all rounds of the five greedy orders examine (visits), with best fit
+ * and again with first fit. The limit bounds the time of making a program. */
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
 /* Packing needs the placed conflicts of a buffer, sorted by offset. If there are at most MAX_PLACED
  * buffers, and more than 1/MANY_PART of the placed buffers are conflicts, pick_blocks() selects the
@@ -33,25 +34,25 @@ enum { UNPLACED = -1 };
  * instead of 8 for MANY_PART, packing takes 2 % more instructions. */
 #define MAX_PLACED 65536
 #define MANY_PART 8
-/* Limit on the number of capacities that eviction tries. Without eviction, 2 of 320 random graphs
- * take up to 5 % more memory. */
+/* Limit on the number of arena sizes, from the lower bound on, into which squeeze() tries to pack
+ * the buffers by eviction. Without eviction, 2 of 320 random graphs take up to 5 % more memory. */
 #define MAX_SQUEEZES 5
-/* Limits on the visits of eviction, over all capacities. MAX_VISITS_NEAR applies if the smallest
- * arena exceeds the lower bound by at most the fraction NEAR. */
+/* Limits on the conflicts that eviction examines (visits) for all arena sizes. MAX_VISITS_NEAR
+ * applies if the greedy orders exceed the lower bound by at most the fraction NEAR. */
 #define MAX_VISITS (G_GINT64_CONSTANT (3) << 20)
 #define MAX_VISITS_NEAR (G_GINT64_CONSTANT (1) << 19)
 #define NEAR 0.01
-/* Eviction to the lower bound itself gets 1/PART_AT_BOUND of the visits, since it succeeds early or
- * not at all. Eviction to larger capacities gets all visits that are left. With this limit, packing
- * takes 1.2 times as long. In return, 79 of 115 arenas of fitted models are up to 10 % smaller, and
- * one is 0.8 % larger. */
+/* Eviction into the lower bound itself may use only 1/PART_AT_BOUND of MAX_VISITS, since it
+ * succeeds early or not at all. Eviction into larger arenas may use the whole limit. Compared with
+ * an attempt at the lower bound that uses up all visits, packing takes 1.2 times as long. In
+ * return, 79 of 115 arenas of fitted models are up to 10 % smaller, and one is 0.8 % larger. */
 #define PART_AT_BOUND 2
 
 typedef struct
 {
   const CleaveArenaTask *task;
-  guint *conflicts; /* copy of the array `conflicts` of the task; the conflicts of each buffer are
-                       sorted by their offsets when the buffer was placed last */
+  guint *conflicts;        /* copy of `conflicts` of the task; sort_out_blocks() sorts the conflicts
+                              of a buffer in this copy by their current offsets */
   CleaveArenaEdge *blocks; /* placed conflicts of the current buffer, sorted by begin */
   CleaveArenaEdge *scratch;
   guint n_blocks;
@@ -330,9 +331,8 @@ fit (Packing *packing, gint64 capacity, guint n_seeds)
   return FALSE;
 }
 
-/* Tries eviction with several capacities. The first capacity is the lower bound. Each later
- * capacity is the middle between the largest capacity that failed and the size of the smallest
- * arena. */
+/* Tries to pack the buffers by eviction into arenas of several sizes. The first size is the lower
+ * bound. Each later size is halfway between the largest size that failed and the smallest arena. */
 static void
 squeeze (Packing *packing, gint64 at_least)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Stores the clocks of steps as rows of counts, one count for each thread. The latest clock of each
- * thread is always known. A row is stored if other steps still wait for its step, and reused after
- * its last user. */
+/* Stores the clocks of steps (clocks.h). A clock is a row of counts: for each thread, the number of
+ * steps that are done when the step begins. The latest clock of each thread is always known. The
+ * clock of an earlier step is stored only as long as other steps still wait for this step; its row
+ * is then reused. */
 
 #include "clocks.h"
 
 #include <string.h>
 
-/* Limits on the rows of counts. All rows together have at most BYTES_PER_STEP bytes for each step
- * of the schedule, but there may be MIN_ROWS rows in any case. With up to 16 threads, the limit
- * allows one row per step. */
+/* Limits on the number of stored clocks. Each clock takes a row of n_threads counts. All rows
+ * together have at most BYTES_PER_STEP bytes for each step of the schedule, but MIN_ROWS rows are
+ * always allowed. With up to 16 threads, BYTES_PER_STEP allows one row per step. */
 #define BYTES_PER_STEP 64
 #define MIN_ROWS 4096
 
@@ -75,8 +76,8 @@ release_row (CleaveClocks *clocks, guint *row)
   *row = CLEAVE_NO_ROW;
 }
 
-/* Returns a new row of counts with one user. Returns CLEAVE_NO_ROW if `max_rows` rows are in
- * use. */
+/* Returns the index of a free row for the clock of a step, and notes that one thread refers to the
+ * row. Returns CLEAVE_NO_ROW if `max_rows` rows are in use. */
 static guint
 take_row (CleaveClocks *clocks)
 {
@@ -114,8 +115,10 @@ cleave_clocks_begin (CleaveClocks *clocks, guint step)
   return latest;
 }
 
-/* Raises the counts of `clock` to the clock of step `pred`. The stored row may be the clock of a
- * step before `pred` on the same thread. So the count of that thread comes from `wait`. */
+/* Raises the counts of `clock` to the counts in the clock of step `pred`, for which the current
+ * step waits. Steps of one thread share a row, so the row of `pred` may have the count of an
+ * earlier step for the thread of `pred`. The count of this thread is therefore taken from `wait`,
+ * the wait for `pred`. */
 static void
 merge_row (CleaveClocks *clocks, guint *clock, guint pred, CleaveWait wait)
 {

@@ -18,14 +18,16 @@ typedef struct
   const CleaveSchedule *schedule;
   guint *latest;   /* indexed by [thread t][thread u]: the count of thread u in the clock of the
                       latest step that t began */
-  guint *current;  /* indexed by thread: the row with the counts of the thread's clock in `latest`;
-                      CLEAVE_NO_ROW: none */
-  guint *row;      /* indexed by step: the row with the step's clock; CLEAVE_NO_ROW: none */
+  guint *current;  /* indexed by thread: the row that stores the latest clock of the thread;
+                      CLEAVE_NO_ROW: no row stores this clock */
+  guint *row;      /* indexed by step: the row that stores the clock of the step; CLEAVE_NO_ROW: no
+                      row stores this clock */
   guint *n_waits;  /* indexed by step: number of waits for the step that cleave_clocks_expect()
                       announced and cleave_clocks_wait() has not made yet */
   GArray *counts;  /* guint: n_threads counts for each row */
-  GArray *n_users; /* guint, indexed by row: number of steps and threads that refer to the row */
-  GArray *unused;  /* guint: indices of rows without a user */
+  GArray *n_users; /* guint, indexed by row: number of elements of `row` and `current` that refer to
+                      the row */
+  GArray *unused;  /* guint: indices of the rows to which no step and no thread refers */
   guint max_rows;
 } CleaveClocks;
 

@@ -26,9 +26,10 @@ typedef struct
    * none; `last`: the last step that computes an operand */
   guint first, last;
   /* the join whose operands find_latest_operand() examined to set `latest` */
-  const CleaveNode *spread;
-  guint latest; /* the step after which all operands of the join `spread` can run; CLEAVE_NEVER: an
-                   operand is not element-wise */
+  const CleaveNode *examined;
+  guint latest; /* the step after which all nodes that compute operands of `examined` can run;
+                   CLEAVE_NEVER: one of these nodes is not element-wise, so none of them is
+                   delayed */
 } Collecting;
 
 static void
@@ -51,8 +52,9 @@ collect (const CleaveAssignment *assignment, gboolean writes, gpointer data)
   if (writes)
     return;
   add_edge (c, assignment->ready, c->step);
-  /* The node at position `deadline` overwrites the value, so its step must run after step
-   * `c->step`. `ready` of its first result is the index of its step. */
+  /* The node at position `deadline` overwrites the value that step `c->step` reads. So the step of
+   * this node must run after step `c->step`. The field `ready` of the node's first result is the
+   * index of the node's step. */
   if (deadline != CLEAVE_NEVER)
     add_edge (c, c->step, c->storage->assignments[c->storage->first_value[deadline]].ready);
 }
@@ -151,9 +153,9 @@ find_last_operand (const CleaveStorage *storage, const CleaveNode *node)
 static void
 find_latest_operand (Collecting *c, const CleaveNode *join)
 {
-  if (c->spread == join)
+  if (c->examined == join)
     return;
-  c->spread = join;
+  c->examined = join;
   c->latest = 0;
   for (guint i = 0; i < join->n_operands; i++)
     {

@@ -36,7 +36,7 @@ typedef struct
 {
   CleaveTask *head;
   guint first; /* number of the head's step */
-  guint along; /* dimension of y in which a normalization must have its channels; CLEAVE_ALONG_ALL:
+  guint along; /* dimension of y in which a normalization must have its channels; CLEAVE_ALONG_NONE:
                   the head's kernel cannot apply normalizations */
   gboolean is_overlaid; /* y overlays an operand, and the head reads each part of the operand before
                            it overwrites the part */
@@ -212,8 +212,9 @@ find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsu
   epilogue_op->begins_pattern = so_far == y && !are_same (&instance->results[0], y);
   epilogue_op->op =
       consumer->family->epilogue_op (consumer->state, instance, epilogue_op->v, epilogue_op);
-  if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALIZE) /* a normalization needs the channels of y, and
-                                                       a result with the layout of y */
+  if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALIZE) /* the normalized channels must lie along
+                                                       `along`, and the result must have the layout
+                                                       of y */
     return epilogue_op->c == group->along && lie_alike (&instance->results[0], y);
   return epilogue_op->op != CLEAVE_EPILOGUE_NONE && instance->call.n_operands <= 2;
 }
@@ -237,9 +238,11 @@ make_consumer (CleaveTask *task)
                                 .instance = &task->instance };
 }
 
-/* Finds the steps, from index i of `sequence` on, that are epilogue ops up to the first step that
- * stores its result over y. Returns their number, such as 3 for x * clip (x + 3); 0 if there are no
- * such steps. The steps use only memory that the head uses, so they wait only for values. */
+/* Finds steps that the head's kernel can apply as epilogue ops. The first step has index i in
+ * `sequence`; the last step is the first one whose result overwrites y, the head's result. The
+ * steps before the last step compute intermediate values of an expression pattern. Returns the
+ * number of steps, such as 3 for x * clip (x + 3); 0 if one of the steps cannot be an epilogue
+ * op. */
 static guint
 find_epilogue (const Finding *f, const Group *group, guint i)
 {
@@ -290,8 +293,8 @@ begin_group (const Finding *f, guint i)
                   .fused = head->instance.fused };
 }
 
-/* Finds and adds the epilogue ops whose head is step `i` of `sequence`. Returns the number of
- * epilogue ops. */
+/* Finds the epilogue ops that the kernel of step `i` of `sequence` applies, and adds them to the
+ * step. Returns the number of epilogue ops. */
 static guint
 add_epilogue (const Finding *f, guint i)
 {
@@ -318,9 +321,10 @@ has_pattern (const CleaveKernelInstance *instance)
   return FALSE;
 }
 
-/* Finds and adds the consumers whose head is step `i` of `sequence`, beginning with its epilogue
- * ops. Returns the number of consumers. If a consumer has epilogue ops, they become consumers of
- * the head. A step whose epilogue ops contain an expression pattern cannot be a consumer. */
+/* Finds the fused consumers of step `i` of `sequence`, the head, and adds them to the head. The
+ * first consumers are the head's epilogue ops. Returns the number of consumers. A step that becomes
+ * a consumer loses its own epilogue ops; the steps of these ops may become consumers of the head,
+ * too. A step whose epilogue ops contain an expression pattern cannot be a consumer. */
 static guint
 add_fused (const Finding *f, guint i)
 {

@@ -25,19 +25,20 @@ typedef struct
   guint step, position;
   guint n_buffers;
   gint64 *n_bytes; /* indexed by buffer: its size in bytes */
-  /* indexed by buffer: positions in the schedule's order of its first and last use */
+  /* indexed by buffer: the first and the last use of the buffer, as positions in the schedule's
+   * order of steps */
   guint *first, *last;
-  guint *gone; /* indexed by buffer: first position whose step begins after all uses of the buffer
-                  have ended */
-  guint *late; /* indexed by buffer: the value of `gone` if each use that is not certain ended later
-                  by the slack */
+  guint *gone; /* indexed by buffer: first position in the schedule's order whose step begins after
+                  all uses of the buffer have ended */
+  guint *late; /* indexed by buffer: first position in the schedule's order whose step begins when
+                  all uses of the buffer have ended and the slack has passed since then */
   GArray *touches;  /* Touch: all uses of buffers, in the schedule's order */
   CleaveWaits used; /* indexed by buffer: number of steps of each thread up to the thread's last use
                        of the buffer */
   const guint *clock; /* indexed by thread: number of the thread's steps that are certainly done
                          when the current step begins */
-  guint *done_at_use; /* indexed by [buffer][thread]: number of steps of the thread that are done
-                  whenever a step uses the buffer; NULL: there is no slack */
+  guint *done_at_use; /* indexed by [buffer][thread]: number of steps of the thread that are
+                         certainly done when a step uses the buffer; NULL: there is no slack */
 } CleaveLifetimes;
 
 /* Finds the lifetimes of all buffers of the storage, graph and schedule in `l`. `slack`: time in

@@ -300,10 +300,9 @@ start_steps (Simulation *sim, double now)
     }
 }
 
-/* Runs the simulation until all steps are done. The simulation ends for every task. If no thread
- * runs a step, consider the undone step with the smallest number: its predecessors have smaller
- * numbers, so they are done. The step is in a heap or in `along`, and a free thread takes it,
- * whatever the budget is. */
+/* Runs the simulation until all steps are done. The simulation cannot get stuck. If no thread runs
+ * a step, the undone step with the smallest number is ready, since all its predecessors have
+ * smaller numbers. A free thread then takes a ready step, even if the step exceeds the budget. */
 static void
 simulate (Simulation *sim)
 {

@@ -62,16 +62,16 @@ typedef struct
 /* Simulates a run with `n_threads` threads and returns its schedule. A free thread takes the first
  * step that exists in this list:
  * 1. the step that should run right after the thread's last step (`along`);
- * 2. the smallest ready step of its own: it made the step ready, or it took the first step of the
- * step's parallel subgraph;
+ * 2. the smallest ready step that the thread owns;
  * 3. the smallest ready step that no thread owns;
- * 4. the smallest ready step of the other threads.
+ * 4. the smallest ready step that another thread owns.
  *
- * The smallest step is the step with the smallest rank. Numbers of steps go depth first, so that as
- * many subgraphs as threads are in flight. With `in_order`, rules 2 to 4 are replaced: the thread
- * takes the smallest ready step of all threads. Within one subgraph, threads then stay close to
- * each other and need less memory. A step that would exceed the budget is delayed as long as other
- * steps run or can run. */
+ * The smallest step is the step with the smallest rank. A thread owns all steps of the parallel
+ * subgraphs whose first step it took. A step outside parallel subgraphs belongs to the thread that
+ * made the step ready. Numbers of steps go depth first, so that as many subgraphs as threads are in
+ * flight. With `in_order`, a free thread takes the smallest ready step of all threads, instead of
+ * rules 2 to 4. Within one subgraph, threads then stay close to each other and need less memory. A
+ * step that would exceed the budget is delayed as long as other steps run or can run. */
 CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
 void cleave_schedule_free (CleaveSchedule *schedule);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSchedule, cleave_schedule_free)

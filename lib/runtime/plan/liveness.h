@@ -64,8 +64,8 @@ void cleave_arena_keep_with_threads (CleaveArena *arena,
                                      const CleaveGraph *graph,
                                      const CleaveSchedule *schedule);
 /* Returns the waits of all steps, for values and for reused memory. `left_out` is indexed by step.
- * TRUE: the step uses only memory that earlier steps use as well, so it does not wait for memory.
- * NULL: FALSE for all steps. */
+ * TRUE: the step gets no waits for memory, since earlier steps have already waited for all memory
+ * that the step uses. NULL: FALSE for all steps. */
 CleaveWaits cleave_arena_find_waits (const CleaveArena *arena,
                                      const CleaveStorage *storage,
                                      const CleaveGraph *graph,

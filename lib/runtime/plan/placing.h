@@ -24,8 +24,8 @@ void cleave_placing_clear (CleavePlacing *p);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleavePlacing, cleave_placing_clear)
 
 /* Sets `offsets`, indexed by buffer, to the offsets in the smallest arena that cleave_arena_place()
- * finds. `quick`: searches for a shorter time. Returns the arena's bytes; -1 if
- * cleave_placing_init() would return FALSE. */
+ * finds. `quick` TRUE: tries fewer orders of the buffers, which takes less time. Returns the bytes
+ * of the arena; -1 if cleave_placing_init() would return FALSE. */
 gint64 cleave_placing_pack (
     gint64 *offsets, const CleaveLifetimes *l, const guint *order, gint64 at_least, gboolean quick);
 /* Sets `offsets` to the result of cleave_placing_pack(). If too many buffers are in use at once, a

@@ -156,9 +156,9 @@ add_candidates (Choosing *c, const Candidate *fastest, gboolean in_order, GArray
     }
 }
 
-/* Returns the candidates that have a budget (Candidate), sorted by price. A schedule without a
- * budget is the fastest in the simulation, since threads take any ready step. However, this
- * schedule may compute large values long before their readers run. */
+/* Makes schedules that keep to a memory budget. Returns them as candidates, sorted by price: memory
+ * times the fourth power of time. Without a budget, threads take any ready step. Such a schedule is
+ * the fastest in the simulation, but may compute large values long before their readers run. */
 static GArray *
 find_candidates (Choosing *c, const Candidate *fastest)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Estimates the time of a step. The file also finds the step right after which a step should run,
- * so that its operand is still in the cache. */
+/* Estimates the time of a step. Also finds the earlier step that a thread should run immediately
+ * before a given step. The given step reads or overwrites the earlier step's result, which is then
+ * still in the cache. */
 
 #include "step-costs.h"
 

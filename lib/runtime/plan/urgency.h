@@ -3,9 +3,9 @@
 
 #include "list-schedule.h"
 
-/* Critical-path priorities for the scheduler: of the ready steps, the one with the longest path to
- * the end of the run comes first. schedule-search.c makes half of the schedules that it compares
- * with these ranks. */
+/* Ranks steps by critical path. A scheduler that uses these ranks runs the ready step with the
+ * longest path to the end of the run first. schedule-search.c makes some schedules with these
+ * ranks, other schedules in the order of step numbers, and compares them. */
 
 /* Ranks steps by the estimated time of the longest path from the step to the end of the run. `rank`
  * is indexed by step; the longest path has rank 0. `by_rank` is indexed by rank. */

@@ -16,7 +16,7 @@ typedef struct
   const CleaveWaits *asked;     /* waits for predecessors: the input of find_waits() */
   const CleaveWaitSource *more; /* source of waits for memory; NULL: none */
   guint *counts; /* indexed by thread: number of steps of the thread that must be done before the
-                    current step; the callback `raise` of `more` fills the array */
+                    current step because of its memory; `more->raise` () sets these numbers */
   CleaveClocks clocks;
   GArray *found; /* CleaveWait: the waits that the search has found, in the schedule's order */
 } Waiting;
@@ -53,8 +53,9 @@ add_wait (Waiting *w, guint step, CleaveWait wait)
     g_array_append_val (w->found, wait);
 }
 
-/* Returns the waits of `found`, sorted by step. The waits of step s are the elements begin[s] to
- * end[s] - 1 of `found`. */
+/* Returns a copy of the waits in `found`, in the order of step numbers. `begin` and `end`, indexed
+ * by step, tell where `found` has the waits of a step: step s has the elements begin[s] to end[s] -
+ * 1. */
 static CleaveWaits
 sort_waits (const GArray *found, const guint *begin, const guint *end, guint n_steps)
 {
