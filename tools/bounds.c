@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Loads the model once for each smaller choice of extents, and prints its MACs and its peak as text
- * or as JSON. The choices end when the extents no longer change. */
+/* Loads the model again with smaller extents in place of the ranges of --shape (bounds.h). For each
+ * set of extents, prints the MACs and the peak of the model as text or as JSON. */
 
 #include "bounds.h"
 
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* The MACs and the peak of the activations of the model for one choice of extents. */
+/* The MACs and the peak of the activations of the model for one set of extents. */
 typedef struct
 {
   char *extents; /* the extents, as a value of the option --shape */
@@ -39,7 +39,8 @@ measure (
   return size->peak_bytes >= 0;
 }
 
-/* Returns a Size for each set of smaller extents: first half of the largest extents, and last the
+/* Returns a Size for each set of smaller extents, such as 256, 128, 64, 32, 16 and 1 for the range
+ * 1..512. The first set has 1/2 of the largest extents, the second set 1/4, and the last set the
  * smallest extents. Returns NULL on error. */
 static GArray *
 list_sizes (const char *path, const CleaveModelOptions *model, GError **error)

@@ -9,8 +9,9 @@
  * line each for 256, 128, 64, 32, 16 and 1. extents.h chooses the extents, and bounds.c loads the
  * model again for each extent. */
 
-/* Prints a line with the extents, the MACs and the peak of the activations for each set of smaller
- * extents. Prints nothing if no option --shape has a range. */
+/* Prints a line for each set of extents that are smaller than the largest extents of the ranges:
+ * the extents, the MACs, and the peak of the activations. Prints nothing if no option --shape has a
+ * range. */
 gboolean cleave_bounds_print (const char *path, const CleaveModelOptions *model, GError **error);
 /* Adds the lines of cleave_bounds_print() to the JSON as a list. */
 gboolean cleave_bounds_add_json (CleaveJson *json,

@@ -26,7 +26,8 @@ static const char *const excluded[] = { "bytes", "dry-run", "plot", "verbose", N
 static const char *const of_page[] = { "output", "threads", "frontier", "no-times", NULL };
 static const char *const of_model[] = { "shape", "fix", "force", NULL };
 
-/* If one of these options is given, the page shows a split, even if `fit` also has the option. */
+/* The page shows a split if an option of `for_split` is given, and a fit if an option of `for_fit`
+ * is given. The command `fit` also has options of `for_split`, but here they select a split. */
 static const char *const for_split[] = { "node", "all", "for-threads", "max-schedule-memory",
                                          NULL };
 static const char *const for_fit[] = { "max-memory", "max-added-macs", NULL };

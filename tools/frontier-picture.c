@@ -169,9 +169,8 @@ add_ticks (const Panel *panel)
     }
 }
 
-/* Returns whether a plan is Pareto optimal. A plan is not optimal if neither the arena nor the
- * quantity on the vertical axis is larger for another plan. Of equal plans, only the first is
- * optimal. */
+/* Returns whether a plan is Pareto optimal: each other plan has a larger arena, or a larger value
+ * of the quantity on the vertical axis. Among equal plans, only the first is optimal. */
 static gboolean
 is_best (const Panel *panel, guint index)
 {

@@ -8,7 +8,7 @@
  * run-report.h prints the figures. Example: a model of 3 GiB of weights in 12 layers runs with some
  * hundred MiB. */
 
-/* Bytes and times of a run part by part. */
+/* Figures of a run of cleave_execute_layers(), which runs a model in several parts. */
 typedef struct
 {
   guint n_parts;

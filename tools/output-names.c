@@ -36,8 +36,8 @@ check_ending (const char *path, const char *what, const char *endings, GError **
   return cleave_argument_fail (error, "cannot %s to '%s': its ending must be %s", what, path, list);
 }
 
-/* Fails if the folder of the path does not exist or cannot be written to. If the path is a link to
- * another folder, that folder is not checked. */
+/* Fails if the folder of the file `path` does not exist or cannot be written to. Checks nothing if
+ * `path` is a symbolic link: the file is then written to the folder of the link's target. */
 static gboolean
 check_folder (const char *path, GError **error)
 {

@@ -25,7 +25,8 @@ typedef struct
   char *path;   /* path as the user wrote it, for messages */
   char *target; /* the file to replace: `path` with links resolved. For standard output: the folder
                    of `temporary` */
-  char *temporary;      /* path of the file that is written first */
+  char *temporary;      /* path of a temporary file: the command writes this file, which then
+                         * replaces `target` */
   gboolean is_absent;   /* the file is not needed, such as the data file of a small model */
   gboolean is_standard; /* the output goes to standard output */
 } Output;

@@ -5,17 +5,19 @@
 
 #include "scratch.h"
 
-/* At most this many searches run. The budget of a search is the memory limit minus the scratch of
- * the plan that the search before found. */
+/* Largest number of searches. The budget of the first search is the memory limit. The budget of
+ * each later search is the memory limit minus the scratch of the plan that the previous search
+ * found. */
 #define MAX_ROUNDS 6
 
-/* The scratch of a model with more bytes of weights than this is not reported. To find the scratch,
+/* If a model has more bytes of weights than this, its scratch is not reported. To find the scratch,
  * Cleave prepares all kernels, and some kernels read their weights. */
 #define MAX_WEIGHTS ((gint64) 1 << 30)
 
-/* The scratch of a model with more bytes of one-byte weights than this is not reported. One-byte
- * weights may have 4 bits in the file, and preparing the kernels unpacks them. For 128 MiB of
- * one-byte weights, making a program took 7.6 s and 320 MiB more memory. */
+/* If the weights with elements of one byte take more bytes than this, the scratch of the model is
+ * not reported. In the file, these elements may be packed in 4 bits, and Cleave unpacks them when
+ * it prepares the kernels. For 128 MiB of one-byte elements, making a program took 7.6 s and 320
+ * MiB more memory. */
 #define MAX_BYTE_WEIGHTS ((gint64) 1 << 26)
 
 static gboolean

@@ -21,8 +21,9 @@ gboolean cleave_read_file (const char *path, char **data, gsize *n_bytes, GError
 /* Returns "standard input" for the path that cleave_standard_read() returned, else the path. */
 const char *cleave_standard_name (const char *path);
 
-/* Reserves standard output for a file: from now on, printed text goes to standard error. */
+/* Reserves standard output for the contents of a file: from now on, messages that commands print go
+ * to standard error. */
 gboolean cleave_standard_reserve (gboolean is_text, GError **error);
 
-/* Copies a file to the standard output that was reserved. */
+/* Copies a file to standard output. Call cleave_standard_reserve() before. */
 gboolean cleave_standard_write (const char *path, GError **error);

@@ -273,9 +273,8 @@ add_image (const CleaveResult *x, CleaveBundleLayer *layer)
   return cleave_bundle_layer_add_array (layer, "uint8_t", memory, n * size);
 }
 
-/* For a join along the batch: makes the layer treat all images of a value as one image, with the
- * rows of all images. Sets `row` to the row of that image at which a part begins. `before`: sum of
- * the extents of earlier parts. Returns FALSE if the part is not contiguous. */
+/* For a join of batches: folds all images into one image, and sets `row` to the row at which a part
+ * begins. `before`: sum of the extents of earlier parts. Returns FALSE if the part has gaps. */
 static gboolean
 find_image_place (const CleaveNode *node, gint64 before, CleaveBundleLayer *layer, gint64 *row)
 {

@@ -23,8 +23,8 @@ add_difference (CleaveTfliteImport *import, CleaveResult *x, gint32 zero, GError
                                    cleave_tflite_add_integer (import, CLEAVE_INT32, zero), error);
 }
 
-/* Rescales `sum`, a sum of the differences of add_difference(), to the scale of the output, and
- * sets output 0. */
+/* Rescales `sum`, a sum of the differences of add_difference(), to the scale of the operator's
+ * output. Makes the rescaled sum the output of the operator. */
 static gboolean
 set_sum (CleaveTfliteImport *import, CleaveResult *sum, const CleaveTfliteScales *s, GError **error)
 {

@@ -120,7 +120,8 @@ add_dim (const Entries *e, guint i, guint d, gint64 extent, CleaveSliceAttrs *a,
   return TRUE;
 }
 
-/* Returns the number of entries that stand for a dimension of x. */
+/* Returns the number of entries of a STRIDED_SLICE that stand for one dimension of x. An ellipsis
+ * and a new dimension do not count. */
 static guint
 count_dims (const Entries *e)
 {

@@ -13,8 +13,9 @@
 enum { FLEX_NULL, FLEX_INT, FLEX_UINT, FLEX_FLOAT, FLEX_MAP = 9, FLEX_BOOL = 26 };
 #define INDIRECT 5
 
-/* The position of a number, an offset or a map. `width` is the size in bytes of the number or the
- * offset, or of each number of the map. */
+/* The place of a number, an offset or a FlexBuffers map in the options. `at`: position of the first
+ * byte. `width`: bytes of the number or the offset; for a map, bytes of each number that the map
+ * stores. */
 typedef struct
 {
   guint64 at;

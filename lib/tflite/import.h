@@ -19,10 +19,11 @@ typedef struct
                            * node reads so far */
   CleaveTensor *constant; /* value of a constant or folded tensor; NULL: not known during the
                            * import */
-  /* A PAD is deferred: the value is tensor `base` with zeros (as real values) around it. A
-   * convolution that reads the value adds the zeros itself. */
+  /* If `has_pads`, the value is the result of a PAD that is not in the graph yet: tensor `base`
+   * with zeros (as real values) around it. A convolution that reads the value adds the zeros
+   * itself. */
   gboolean has_pads;
-  guint base; /* index of the tensor without the zeros; valid if `has_pads` */
+  guint base; /* index of the tensor that the PAD reads; valid if `has_pads` */
   gint64 pads_begin[2], pads_end[2];
   guint state; /* 1 plus the index in `states` of a variable, if the tensor is a handle of this
                 * variable (VAR_HANDLE); 0: the tensor is no handle */
@@ -62,9 +63,10 @@ typedef struct
                         * name them */
   GHashTable *handles; /* maps the name of a VAR_HANDLE to 1 plus the index of its variable in
                         * `states` */
-  double work;         /* number of kernel steps that folding of constants may still take */
-  gint64 copies;       /* number of bytes that folded and unpacked constants may still take */
-  gint64 calls;        /* number of tensors and operators that calls of subgraphs may still read */
+  double work;         /* number of kernel steps that further folding of constants may take */
+  gint64 copies;       /* number of bytes that further folded and unpacked constants may take */
+  gint64 calls;        /* number of tensors and operators that further calls of subgraphs may have
+                        * in total */
 } CleaveTfliteImport;
 
 /* Gives each tensor of the subgraph a unique name, which begins with its name in the file. */

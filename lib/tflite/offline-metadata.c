@@ -29,8 +29,8 @@ typedef struct
   CleaveFlat flat;
   CleaveFlatTable root;
   CleaveFlatVector fields[N_FIELDS], buffers, metadata;
-  GArray *kept; /* guint32: positions in the old file of the metadata tables that the new file
-                 * keeps */
+  GArray *kept; /* guint32: the metadata tables that the new file keeps, each as its position in the
+                 * old file */
   GByteArray *head;
   guint32 n_head; /* number of bytes that the new file has before the old file */
 } File;

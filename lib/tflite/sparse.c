@@ -2,9 +2,10 @@
 
 /* Reads sparse constants. The file stores the value of such a tensor as a tree.
  *
- * Each level of the tree is a dimension of the tensor; the list `traversal` gives the dimension of
- * each level. A tensor may be divided into blocks. Then dimension rank + b is the position inside a
- * block along dimension block_map[b].
+ * Each level of the tree is a dimension; the list `traversal` gives the dimension of each level. A
+ * tensor of rank r has the dimensions 0 to r - 1. The tensor may be divided into blocks: the list
+ * `block_map` has the dimensions that the blocks divide. Entry b of `block_map` adds the dimension
+ * r + b: the position inside a block, along dimension block_map[b].
  *
  * - A dense level has a child for each index.
  * - A sparse level lists the indices of its children. The children of parent p have the indices
@@ -184,7 +185,8 @@ check_traversal (const Dimensions *d, GError **error)
   return TRUE;
 }
 
-/* Reads the extents of the blocks. The levels of positions inside a block must be dense. */
+/* Reads the extents of the blocks: the sizes of the last levels of the tree, which are the
+ * positions inside a block. These levels must be dense, since a sparse level has no size. */
 static gboolean
 read_blocks (CleaveFlat *flat, const CleaveShape *shape, Dimensions *d, GError **error)
 {
@@ -206,7 +208,8 @@ read_blocks (CleaveFlat *flat, const CleaveShape *shape, Dimensions *d, GError *
   return TRUE;
 }
 
-/* Sets the extent and the stride of a level of dimension `dim`. */
+/* Sets `dim`, `extent` and `stride` of a level of the tree. `dim`: the dimension that the list
+ * `traversal` gives for this level. */
 static void
 set_extent (const Dimensions *d, const CleaveShape *shape, guint dim, Level *level)
 {

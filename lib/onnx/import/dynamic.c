@@ -141,16 +141,17 @@ cleave_onnx_note_maker (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred)
     deferred_free (deferred);
 }
 
-/* The functions below make a node dynamic if the node made a sequence. */
+/* The functions below make static nodes dynamic, if their results are sequences that the graph
+ * cannot have. */
 
 typedef struct
 {
   CleaveOnnxImport *import;
   const char *name;
-  GPtrArray *todo;    /* CleaveOnnxDeferred: dynamic nodes whose operands may still be sequences of
-                       * static nodes */
-  gboolean is_output; /* whether pull_maker() is called with names of the model's outputs; FALSE:
-                       * with names that a dynamic node reads */
+  GPtrArray *todo;    /* CleaveOnnxDeferred: dynamic nodes that pull_makers() has not visited yet;
+                       * static nodes may make the sequences that they read */
+  gboolean is_output; /* TRUE: pull_maker() is called with names of the model's outputs; FALSE: with
+                       * names that a dynamic node reads */
 } Pull;
 
 static void
@@ -175,8 +176,8 @@ pull_maker (const char *name, gpointer data)
     g_hash_table_insert (pull->import->dynamic, maker->proto->output[i], maker);
 }
 
-/* Makes a node dynamic if it makes a sequence which a dynamic node reads, or which is an output of
- * the model. */
+/* Makes each static node dynamic that makes a sequence which a dynamic node reads, or which is an
+ * output of the model. */
 static void
 pull_makers (CleaveOnnxImport *import)
 {

@@ -44,8 +44,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxDeferred, cleave_onnx_deferred_free)
 /* Makes a node dynamic. Takes ownership of `deferred`, the copy of the node. `value` is the dynamic
  * value that the node reads; NULL: cleave_onnx_note_unknown() has recorded another reason. */
 void cleave_onnx_defer (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred, const char *value);
-/* Keeps the copy of a static node if the node made a sequence: the node becomes dynamic if a
- * dynamic node reads the sequence. Takes ownership of `deferred`. */
+/* Stores `deferred`, the copy of a static node, in import->makers if the node has made a sequence.
+ * If a dynamic node reads the sequence, cleave_onnx_collect_dynamic() later makes the static node
+ * dynamic. If the node has made no sequence, frees the copy. Takes ownership of `deferred`. */
 void cleave_onnx_note_maker (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred);
 /* Records why the current node is dynamic. The text continues a sentence whose subject is the node,
  * such as "has too many iterations". `value` is the value whose contents decide the node's shapes;
@@ -66,7 +67,7 @@ gboolean cleave_onnx_finish_dynamic (CleaveOnnxImport *import,
                                      const Onnx__GraphProto *whole,
                                      GError **error);
 
-/* The functions below are for interpreting: a run of the dynamic part (held.c, compute.c). */
+/* The functions below are for a run of the dynamic part (held.c, compute.c). */
 
 /* cleave_onnx_count_held() adds 1 to the number of values that hold the tensor.
  * cleave_onnx_count_released() subtracts 1. */
@@ -86,7 +87,7 @@ gboolean cleave_onnx_is_expensive (const CleaveOnnxImport *import,
 /* Frees the tensor of a value, unless the value's `is_kept` or `is_live` is set. */
 void cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value);
 /* Frees the tensors of the values from index `first` of `all_values` to the end, as
- * cleave_onnx_release_value() does. Does nothing unless the import interprets. */
+ * cleave_onnx_release_value() does. Does nothing outside a run of the dynamic part. */
 void cleave_onnx_release (CleaveOnnxImport *import, guint first);
 /* Frees tensors as cleave_onnx_release() does, and lets cleave_onnx_value_new() return the freed
  * values again. No scope and no node may refer to the freed values. */

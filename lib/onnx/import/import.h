@@ -9,8 +9,8 @@
  * simpler nodes. Then make.c folds it or adds it to the graph. If, Loop and Scan are unrolled
  * (if.c, loop.c, scan.c).
  *
- * Interpreting is a second use of these files: a run of the dynamic part reads its nodes with all
- * values known, so that each node is folded at once (interpret.c).
+ * A run of the dynamic part is a second use of these files (interpret.c). The run reads the nodes
+ * of the dynamic part with all values known, so each node is folded at once.
  *
  * node.h declares the functions for one node that is being read. dynamic.h declares the functions
  * that make the dynamic part and run it. */
@@ -50,11 +50,12 @@ typedef struct
   gboolean is_stored;  /* whether the file has the elements, so that no node computes them */
   gboolean is_costly;  /* whether only constants determine the value, but computing it would
                         * exceed the budget */
-  gboolean is_kept;    /* interpreting: whether other values refer to this value; its tensor is then
-                        * freed only after the run */
-  gboolean is_live;    /* interpreting: whether cleave_onnx_release() must not free the value */
-  gboolean is_carried; /* interpreting: whether an iteration that has ended made the value for
-                        * later iterations */
+  gboolean is_kept;    /* in a run of the dynamic part: whether other values refer to this value;
+                        * its tensor is then freed only after the run */
+  gboolean is_live;    /* in a run of the dynamic part: whether cleave_onnx_release() must not free
+                        * the value */
+  gboolean is_carried; /* in a run of the dynamic part: whether an iteration of a Loop made the
+                        * value, and that iteration has ended */
 } CleaveOnnxValue;
 
 /* A node that becomes part of the dynamic part instead of the graph (dynamic.h). */
@@ -100,8 +101,9 @@ typedef struct
                            * collected yet */
   CleavePool *pool;       /* owner of all values and their names */
   GPtrArray *spare;       /* CleaveOnnxValue: freed values that can be reused; NULL: none */
-  GHashTable *names;      /* interpreting: set of the names of values; all iterations of a loop use
-                           * one copy of a name; NULL: no value was made yet */
+  GHashTable *names;      /* in a run of the dynamic part: set of the names of values, so that all
+                           * iterations of a Loop use one copy of a name; NULL: no value was made
+                           * yet */
   GPtrArray *all_values;  /* CleaveOnnxValue: all values, in the order in which they were made */
   GHashTable *values_of;  /* maps a node of the graph (CleaveNode) to its computed values
                            * (CleaveTensor) */
@@ -127,14 +129,16 @@ typedef struct
                               * static so far. `unknown`: name of the value that is the reason;
                               * NULL: no single value is. */
 
-  /* Interpreting: all values are known, and each node is computed at once (interpret.c). */
-  gboolean interprets;
+  /* The run of the dynamic part (interpret.c). */
+  gboolean interprets;    /* whether this is such a run: all values are known, and each node is
+                           * computed at once */
   GHashTable *holders;    /* maps a tensor to the number of values that hold it; NULL: tensors
                            * are not counted */
-  CleaveOnnxTexts *texts; /* numbers of the strings that tensors hold; NULL: none yet */
+  CleaveOnnxTexts *texts; /* table that gives each string a number; tensors of strings have these
+                           * numbers as elements. NULL: no string was read yet */
   gint64 live_bytes, peak_bytes, n_calls;
-  CleaveOnnxChain *chain;        /* nodes of the current chain, which have no values yet; NULL: the
-                                  * import does not interpret */
+  CleaveOnnxChain *chain;        /* nodes of the current chain, which have no values yet; NULL: this
+                                  * is no run of the dynamic part */
   CleaveOnnxComputeFunc compute; /* function of the caller that computes expensive nodes; NULL:
                                   * reference kernels compute all nodes */
   gpointer compute_data;
@@ -275,10 +279,10 @@ void cleave_onnx_blocked_free (CleaveOnnxBlocked *blocked);
 gboolean cleave_onnx_is_filter (const CleaveTensor *weights);
 gboolean cleave_onnx_is_nchwc (const char *domain, const char *op);
 gboolean cleave_onnx_upgrade_nchwc (CleaveOnnxNode *node, GError **error);
-/* If the file stores an operand of an element-wise node in blocks, adds a Slice of the operand. The
- * Slice removes channels that are only padding in the node's result. Sets `n_padded` to the number
- * of channels of the result in the file; 0: no operand is in blocks. Fails if another op reads an
- * operand in blocks. */
+/* If the file stores an operand of an element-wise node in blocks, replaces the operand by a Slice
+ * of it. The Slice keeps only the channels that the readers of the node's result use; the other
+ * channels are padding. Sets `n_padded` to the number of channels of the result in the file; 0: no
+ * operand is in blocks. Fails if another op reads an operand in blocks. */
 gboolean cleave_onnx_narrow_blocked (CleaveOnnxNode *node, gint64 *n_padded, GError **error);
 /* Fails if a dynamic node has channels in blocks. The dynamic part keeps nodes as they are in the
  * file, but the static part computes values without blocks. */

@@ -233,8 +233,8 @@ find_empty (CleaveOnnxIterations *iterations, GError **error)
 /* A value takes about this many bytes besides the elements of its tensor. */
 #define VALUE_BYTES 256
 
-/* Interpreting: fails if the current GCancellable of the thread is cancelled, or if the values of
- * the dynamic part take more than half of the machine's memory. */
+/* In a run of the dynamic part: fails if the current GCancellable of the thread is cancelled, or if
+ * all values take more than half of the machine's memory. */
 static gboolean
 check_running (const CleaveOnnxNode *node, gint64 n_iterations, GError **error)
 {

@@ -21,8 +21,8 @@ gboolean cleave_onnx_is_list_input (const CleaveOnnxImport *import, const char *
 /* Stores in `dynamic` the types of the model's inputs and outputs that are lists. */
 gboolean
 cleave_onnx_keep_lists (CleaveOnnxDynamic *dynamic, const Onnx__GraphProto *whole, GError **error);
-/* Interpreting: defines the inputs that are lists, from the values of the caller. Fails if the list
- * of an input is missing, or does not have the declared type. */
+/* At the begin of a run of the dynamic part: defines the inputs that are lists, from the values of
+ * the caller. Fails if the list of an input is missing, or does not have the declared type. */
 gboolean cleave_onnx_bind_lists (CleaveOnnxImport *import,
                                  const CleaveOnnxDynamic *dynamic,
                                  const char *const *names,

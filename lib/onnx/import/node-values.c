@@ -73,8 +73,8 @@ upgrade (CleaveOnnxNode *node, const char *domain, GError **error)
                                                    : cleave_onnx_upgrade (node, error);
 }
 
-/* If the node is an Identity of a sequence or of an optional value, makes this operand the node's
- * result and returns TRUE. */
+/* If the node is an Identity whose operand is a sequence or an optional value, makes the operand
+ * the result of the node, and returns TRUE. */
 static gboolean
 passes_sequence (CleaveOnnxNode *node)
 {

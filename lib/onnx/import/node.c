@@ -21,7 +21,7 @@ value_clear (gpointer data)
   g_clear_pointer (&value->items, g_ptr_array_unref);
 }
 
-/* Returns a copy of a name. If the import interprets, equal names have one copy. */
+/* Returns a copy of a name. In a run of the dynamic part, equal names have one copy. */
 static char *
 copy_name (CleaveOnnxImport *import, const char *name)
 {

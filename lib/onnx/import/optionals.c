@@ -11,8 +11,8 @@
 #include "node.h"
 #include "sequences.h"
 
-/* Makes an optional value with the tensors `items` the node's result. Takes ownership of `items`.
- */
+/* Sets the result of the node to an optional value that has the tensors `items`. Takes ownership of
+ * `items`. */
 static gboolean
 finish (CleaveOnnxNode *node, GPtrArray *items, CleaveOnnxOptional optional)
 {

@@ -10,7 +10,7 @@
  *
  *    x ── Resize ── Slice               a Resize that computes only the slice
  *
- *    x ── MatMul ── MatMul              a Resize of the part (see doc string)
+ *    x ── MatMul ── MatMul              a Resize (described by a doc string)
  *
  *    input ── Reshape to its own shape  the input */
 
@@ -239,9 +239,8 @@ merge_part (Merging *merging, CleaveNode *slice)
 
 /* The functions below merge the products or Gathers of a Resize. */
 
-/* Returns the first operand of a matrix product or a Gather that is not constant; NULL if both
- * operands are constant.
- */
+/* Returns the operand of a matrix product or a Gather that is not constant; the first one if
+ * neither is constant. Returns NULL if both operands are constant. */
 static CleaveResult *
 find_resized (const CleaveNode *node)
 {

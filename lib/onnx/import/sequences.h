@@ -7,7 +7,7 @@
 
 #include "import.h"
 
-/* Makes a sequence of the tensors `items` the node's result. Takes ownership of `items`. */
+/* Sets the result of the node to a sequence of the tensors `items`. Takes ownership of `items`. */
 gboolean cleave_onnx_finish_sequence (CleaveOnnxNode *node, GPtrArray *items);
 /* Returns the tensors of operand 0. Returns NULL and the error if operand 0 is not a sequence. */
 GPtrArray *cleave_onnx_get_items (CleaveOnnxNode *node, GError **error);

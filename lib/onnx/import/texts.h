@@ -8,7 +8,8 @@
  *
  *     ["cat", "dog", "cat"]      [1, 2, 1]      0 is the empty string
  *
- * So nodes that move elements or compare them for equality run as they do on numbers. */
+ * So a node that only moves elements, or compares them for equality, runs on these numbers as on
+ * any other numbers. */
 
 /* Returns whether an op works with strings or labels, such as StringConcat or LabelEncoder. */
 gboolean cleave_onnx_is_text_node (const Onnx__NodeProto *proto);
@@ -25,15 +26,18 @@ CleaveOnnxValue *cleave_onnx_text_constant (CleaveOnnxImport *import,
                                             const Onnx__TensorProto *proto,
                                             GError **error);
 /* Returns whether text-nodes.c or labels.c must run the node: it makes strings, computes with
- * strings, or maps labels. A node that only moves strings runs as a node on numbers. Returns FALSE
- * for a node of ai.onnx.ml if there is no dynamic part: the node becomes a Custom node. */
+ * strings, or maps labels. A node that only moves strings, or compares them for equality, runs on
+ * the numbers of the strings. Returns FALSE for a node of ai.onnx.ml if there is no dynamic part:
+ * the node becomes a Custom node. */
 gboolean cleave_onnx_has_texts (const CleaveOnnxNode *node, const Onnx__NodeProto *proto);
-/* Makes the results of a node for which cleave_onnx_has_texts() is TRUE. During an import, makes
- * the node dynamic instead. */
+/* In a run of the dynamic part: makes the results of a node for which cleave_onnx_has_texts() is
+ * TRUE. When a model is imported: makes the node dynamic, or fails if the import has no dynamic
+ * part. */
 gboolean
 cleave_onnx_read_texts (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Fails if the node reads strings, but does more than move or compare them. Call this function for
- * nodes that run as nodes on numbers. */
+/* Fails if an operand of the node holds strings, and the op computes with the elements. An op that
+ * only moves elements, or compares them for equality, also works on the numbers of strings. Call
+ * this function for nodes for which cleave_onnx_has_texts() is FALSE. */
 gboolean cleave_onnx_check_texts (const CleaveOnnxNode *node, GError **error);
 /* If a node moves strings, marks its results as strings. */
 void cleave_onnx_mark_texts (const CleaveOnnxNode *node);

@@ -10,8 +10,8 @@
 
 #include "contrib.h"
 
-/* Stages of the scores: after the product Q Kᵀ and the scale, after softcap, after the masks, after
- * softmax. */
+/* Stages of the scores. The scores of a stage are the numbers after: the product Q Kᵀ and the
+ * scale, softcap, the masks, softmax. */
 enum {
   CLEAVE_ONNX_SCORES_MADE,
   CLEAVE_ONNX_SCORES_CAPPED,
@@ -28,20 +28,20 @@ typedef struct
   CleaveOnnxValue *k, *v; /* keys and values: batch × key heads × keys × elements per head; with 8
                            * query heads and 2 key heads, query heads 0 to 3 read key head 0, and
                            * query heads 4 to 7 read key head 1 */
-  CleaveOnnxValue *allowed; /* bool mask: where FALSE, `filtered` is added to the score; NULL:
-                             * all TRUE */
+  CleaveOnnxValue *allowed; /* bool mask: where it is FALSE, the number `filtered` is added to the
+                             * score; NULL: all TRUE */
   double filtered;
-  CleaveOnnxValue *causal;  /* bool mask: where FALSE, the lowest float is added to the score, and
-                             * `filtered` is not; NULL: all TRUE */
+  CleaveOnnxValue *causal;  /* bool mask: where it is FALSE, the lowest float is added to the score,
+                             * even if `allowed` is FALSE there, too; NULL: all TRUE */
   CleaveOnnxValue *bias;    /* numbers that are added to the scores; NULL: none */
   double scale;             /* factor of the scores; 0: 1 / √(elements per head) */
   double softcap;           /* scores become softcap * tanh (score / softcap); 0: unchanged */
   CleaveOnnxValue *sink;    /* one score for each query head: softmax adds a key with this score,
                              * and drops the probability of this key; NULL: none */
-  CleaveOnnxValue **scores; /* indexed by stage: receives the scores of the stage. If there are
-                             * fewer key heads than query heads, two dimensions may replace the
-                             * dimension of query heads: key heads, and query heads per key head.
-                             * NULL: the caller needs no scores */
+  CleaveOnnxValue **scores; /* indexed by stage (CLEAVE_ONNX_SCORES_MADE …): receives the scores of
+                             * the stage; NULL: the caller needs no scores. If there are fewer key
+                             * heads than query heads, the dimension of query heads may be split in
+                             * two: key heads, and query heads per key head */
 } CleaveOnnxAttention;
 
 /* Returns the lowest finite number of an element type, the score of a masked key. */

@@ -113,8 +113,9 @@ find_causal (CleaveOnnxNode *node, const CleaveOnnxAttention *core, GError **err
       past == NULL ? 0 : cleave_onnx_value_shape (past)->dim[2], NULL, 0, error);
 }
 
-/* Returns the scores of a stage with the shape batch × heads × queries × keys. `mode` is the
- * attribute qk_matmul_output_mode, in the order of ONNX Runtime: the index of the stage. */
+/* Returns the scores of one stage (CLEAVE_ONNX_SCORES_MADE …), with the shape batch × heads ×
+ * queries × keys. `mode` is the attribute qk_matmul_output_mode: the number of the stage. ONNX
+ * Runtime numbers the stages in this order, too. */
 static CleaveOnnxValue *
 find_scores (CleaveOnnxNode *node, const CleaveOnnxAttention *core, gint64 mode, GError **error)
 {

@@ -10,7 +10,7 @@
 #include "attend.h"
 #include "rotary.h"
 
-/* largest batch if rows are gathered, since each batch element gets nodes of its own */
+/* largest batch for which gather_rows() adds nodes: it adds a Gather for each batch element */
 #define MAX_BATCH 1024
 #define MAX_HEADS (1 << 20)
 

@@ -307,8 +307,9 @@ dynamic_quantize_mat_mul (CleaveOnnxNode *node, GError **error)
                          cleave_onnx_node_operand (node, 4), error);
 }
 
-/* Upgrades QuantizeLinear and DequantizeLinear of com.microsoft. Both ops have the form of opset 21
- * of the default domain, with 16-bit integers, in a model of any opset. */
+/* Upgrades QuantizeLinear and DequantizeLinear of com.microsoft. Whatever the opset of the model,
+ * both ops have the form that the default domain has since opset 21. This form includes 16-bit
+ * integers. */
 static gboolean
 quantize_of_21 (CleaveOnnxNode *node, GError **error)
 {

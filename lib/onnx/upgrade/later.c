@@ -6,8 +6,9 @@
 
 #include "contrib.h"
 
-/* Reductions, and the op that replaces each reduction over no dimension. A node with the attribute
- * noop_with_empty_axes and without axes reduces each element alone. */
+/* Reductions, and the element-wise op that replaces each of them if it reduces no dimension. A node
+ * with the attribute noop_with_empty_axes and without axes reduces no dimension: each element of
+ * the result is the reduction of a single element of the operand. */
 static const struct
 {
   const char *op, *element_wise;
@@ -31,7 +32,8 @@ take_integer_log (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
                       : cleave_onnx_cast (node, y, cleave_onnx_value_type (x)->element, "", error));
 }
 
-/* Replaces a reduction over no dimension by the element-wise op in `without_axes`. */
+/* Replaces a reduction that reduces no dimension by the element-wise op in `without_axes`, or by
+ * Identity. */
 static gboolean
 reduce_nothing (CleaveOnnxNode *node, GError **error)
 {

@@ -234,8 +234,8 @@ find_all_taps (Taps *all,
   return n;
 }
 
-/* Returns a type for numbers along dimension d of the result, n for each of its `to` elements: [to,
- * n, 1, …]; or [to, 1, …] if n is 0. */
+/* Returns the type of a tensor with n numbers for each index of dimension d of the result: the
+ * shape [target->to[d], n, 1, …]. If n is 0, the shape is [target->to[d], 1, …]. */
 static CleaveTensorType
 type_along (const CleaveOnnxResizeTarget *target, CleaveElement element, guint d, gint64 n)
 {

@@ -109,7 +109,8 @@ cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error)
 /* The functions below replace the mode tf_half_pixel_for_nn of opsets 11 and 12. Its positions are
  * half an element above the positions of half_pixel. */
 
-/* Replaces tf_half_pixel_for_nn with mode nearest by half_pixel with another rounding. */
+/* For a Resize of the mode nearest: replaces the coordinates tf_half_pixel_for_nn by half_pixel,
+ * and changes the rounding (nearest_mode) so that the result is the same. */
 static gboolean
 shift_nearest (CleaveOnnxNode *node, GError **error)
 {

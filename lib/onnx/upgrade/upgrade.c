@@ -23,12 +23,12 @@ static const struct
   { NULL, "consumed_inputs", .any = TRUE, .until = 6 }, /* attribute of any op: a hint about
                                                          * memory */
   { "Dropout", "is_test", .any = TRUE },
-  { "GRU", "output_sequence", .any = TRUE }, /* states whether another node reads the result Y: the
-                                              * import sees this in the graph */
+  { "GRU", "output_sequence", .any = TRUE }, /* states whether a node reads the result Y; the import
+                                              * finds the readers of Y without this attribute */
   { "LSTM", "output_sequence", .any = TRUE },
   { "RNN", "output_sequence", .any = TRUE },
-  { "Gemm", "broadcast", .any = TRUE }, /* Since opset 7, operand C always broadcasts. Before opset
-                                         * 7, the attribute only allows or forbids this. */
+  { "Gemm", "broadcast", .any = TRUE }, /* before opset 7: whether operand C may broadcast. The
+                                         * import lets C broadcast in every opset */
 };
 
 static gboolean

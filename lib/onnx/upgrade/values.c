@@ -10,12 +10,12 @@
 
 /* An operand may have at most this many elements, so that lists of indices fit into a GArray. */
 #define MAX_ELEMENTS (1 << 28)
-/* Work of sorting in Unique, for each element, in steps of constant folding (about one MAC each).
- */
+/* Estimated work of Unique for each element, since Unique sorts. The unit is the unit of the budget
+ * of constant folding, about one MAC. */
 #define SORT_WORK 64
 
-/* Returns the tensor of a constant operand. For each of its elements, subtracts `work` steps from
- * the budget of constant folding. Returns NULL on error. */
+/* Returns the tensor of a constant operand. For each of its elements, subtracts `work` from the
+ * budget of constant folding. Returns NULL on error. */
 static CleaveTensor *
 constant_of (CleaveOnnxNode *node, guint operand, double work, GError **error)
 {
@@ -227,8 +227,8 @@ compare_integers (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Finds the groups. If `sorted`, sorts the groups by the values of their slices. If not, sorts the
- * groups by the index of their first slices. */
+/* Finds the groups of equal slices. If `sorted`, the groups ascend by the contents of their slices.
+ * If not, the groups ascend by the index of their first slice. */
 static void
 groups_init (Groups *groups, const Slices *slices, gboolean sorted)
 {
@@ -318,9 +318,9 @@ cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error)
   if (at != NULL && *at < 0)
     g_array_index (axis->ints, gint64, 0) += rank;
   slices_init (&slices, x, at);
-  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* constant_of() limits the elements, so there
-                                                     * are more slices only if each slice is
-                                                     * empty */
+  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* constant_of() allows at most MAX_ELEMENTS
+                                                     * elements, so this many slices are possible
+                                                     * only if all slices are empty */
     return cleave_onnx_node_fail (node, error, "operand 0 has too many elements");
   groups_init (&groups, &slices, sorted);
   n_groups = CLEAVE_SHAPE (groups.first->len);
