@@ -25,9 +25,9 @@ gboolean cleave_conv_infer (const CleaveCall *call, CleaveTensorType *y, GError 
  * `element`, and `channels` elements: one for each channel of the result. */
 gboolean cleave_conv_check_bias (
     const CleaveCall *call, guint bias, CleaveElement element, gint64 channels, GError **error);
-/* Sets the maps of an operand. A piece reads the windows of X for its results. Of each other
- * operand, it reads the first dimension at its channels of the result, and all other dimensions
- * whole. */
+/* Sets the maps of an operand. From X, a piece reads the windows of the elements that the piece
+ * computes. From each other operand, it reads the indices in dimension 0 that are the computed
+ * channels, and all other dimensions whole. */
 void cleave_conv_maps (const CleaveCall *call, guint operand, CleaveDimMap *map);
 /* Sets `group` to the number of groups that a span of channels of the result overlaps; each group
  * has `block` channels. Returns FALSE, and appends the reason to `why`, if the span has parts of

@@ -32,8 +32,9 @@ __extension__ typedef struct
 {
 } CleaveNoAttrs;
 
-/* Call the function named `word` for the type T, which the code that uses the macro defines.
- * CLEAVE_F selects among the functions for floats, CLEAVE_N among the functions for all types. */
+/* Call the function `word` for the type T, such as cleave_f32_exp() for the word exp and the type
+ * float. The code around a macro defines T. T is float or double for CLEAVE_F, and can also be an
+ * integer type for CLEAVE_N. */
 #define CLEAVE_F(word, ...)                                                                        \
   _Generic((T) 0, float : cleave_f32_##word, double : cleave_f64_##word) (__VA_ARGS__)
 #define CLEAVE_N(word, ...)                                                                        \

@@ -13,14 +13,14 @@ typedef void (*CleaveElementwiseLoop) (
     gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gconstpointer attrs);
 
 /* Computes an op with one or two operands line by line: up to CLEAVE_LINE elements along one
- * dimension at a time. `loops` has one function for each wide type (CleaveWide). */
+ * dimension at a time. `loops` is indexed by wide type (CleaveWide). */
 void cleave_elementwise_compute_lines (const CleaveCall *call,
                                        const CleaveView *operands,
                                        const CleaveView *y,
                                        const CleaveElementwiseLoop *loops);
 /* Computes an op with one operand or more, line by line: combines the elements of operand 0 with
- * the elements of each other operand in order. The functions get a CleaveFold as their attributes.
- */
+ * the elements of each other operand in order. The parameter `attrs` of the functions in `loops` is
+ * a CleaveFold. */
 void cleave_elementwise_compute_fold (const CleaveCall *call,
                                       const CleaveView *operands,
                                       const CleaveView *y,

@@ -184,9 +184,9 @@ static const char *const binary_results[] = { "C", NULL };
 #define FLAG_COMMUTATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_COMMUTATIVE)
 #define FLAG_NOT_NEGATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_NOT_NEGATIVE)
 
-/* SINCE_<set>: the function `since` of the record of an op with this set of element types in
- * elementwise.def. NULL: every opset has the op. The set WHOLE (all integers) is only used by
- * bitwise ops, which ONNX has from opset 18 on. */
+/* SINCE_<set>: the field `since` of an op's record. <set> is the set of element types that
+ * elementwise.def gives for the op. NULL: opset 17 has the ops with this set. Only bitwise ops use
+ * the set WHOLE (all integers); ONNX has these ops from opset 18 on. */
 #define SINCE_FLOAT NULL
 #define SINCE_SIGNED NULL
 #define SINCE_NUMBER NULL

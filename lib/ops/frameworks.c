@@ -34,7 +34,7 @@ from_onednn (const CleaveShape *shape, const CleaveSplitOnednn *call, GError **e
  * @call: the attributes; an absent attribute is %NULL
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes the attributes of a Split from a Split of oneDNN Graph, with both options of its RFC.
+ * Makes the attributes of a Split from a Split of oneDNN Graph.
  *
  * Three arguments can give the sizes, in this order: `num_splits`, which must divide the dimension;
  * `size_split`, where the last piece may be smaller; and `sections_split`. The first of these

@@ -105,7 +105,8 @@ typedef void (*Copy) (gpointer to, gconstpointer from, gint64 step, gint64 n);
 STORAGES (X)
 #undef X
 
-/* Conversions from the four wide types to each type in memory. */
+/* Conversions from the four wide types (float, double, gint64 and guint64, in this order) to each
+ * type in memory. */
 #define FLOATING(Storage)                                                      \
   (Storage) x[i], (Storage) x[i], (Storage) x[i], (Storage) x[i]
 #define HALF(storage)                                                          \

@@ -18,11 +18,11 @@ typedef enum {
 
 /* A kernel reads at most this many elements at once, so that its buffers fit on the stack. */
 #define CLEAVE_LINE 256
-/* Ops along an axis work on many lists of elements, whose elements i are neighbors in memory. If
- * there are at least this many lists, a kernel works on all of them together: first on element 0 of
- * each list, then on element 1. It works on fewer lists one after the other. With 8 lists of 512
- * elements, a CumSum takes 27 us one after the other, and 47 us together; with 16 lists, the times
- * are equal. */
+/* An op along an axis works on many lists of elements, such as the columns of a matrix for axis 0.
+ * In memory, element i of such a list is next to element i of the next list. If there are at least
+ * this many lists, a kernel works on all of them together: first on element 0 of each list, then on
+ * element 1. It works on fewer lists one after the other. With 8 lists of 512 elements, a CumSum
+ * takes 27 us one after the other, and 47 us together; with 16 lists, the times are equal. */
 #define CLEAVE_MIN_ACROSS 16
 
 typedef union

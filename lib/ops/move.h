@@ -65,8 +65,8 @@ gboolean cleave_move_check_within (const CleaveShape *indices,
                                    const CleaveShape *data,
                                    guint axis,
                                    GError **error);
-/* Returns the part of `view` that begins at element `offset`, without dimensions first, …, first +
- * n - 1. */
+/* Returns a view of a part of `view`: the part begins at element `offset`, and lacks n dimensions,
+ * from dimension `first` on. */
 CleaveView cleave_move_drop_dims (const CleaveView *view, guint first, guint n, gint64 offset);
 
 /* Infers the result of Reshape and Expand: the shape is the attribute `shape`, and the element type
@@ -74,9 +74,10 @@ CleaveView cleave_move_drop_dims (const CleaveView *view, guint first, guint n, 
 gboolean
 cleave_infer_shape_attr (const CleaveCall *call, CleaveTensorType *results, GError **error);
 
-/* Returns `view` with the shape `shape`, which is the shape of the indices, and with stride 0 along
- * the axis. So each element of the returned view has index 0 along the axis of `view`, and the
- * caller adds an index as an offset. */
+/* Returns a view of `view` with the shape `shape`, which is the shape of the indices, and with
+ * stride 0 along the axis. Because of the stride 0, each element of the returned view is at index 0
+ * of the axis of `view`. To reach the element at another index, the caller adds the index times the
+ * stride of `view`. */
 static inline CleaveView
 cleave_move_first_along (const CleaveView *view, const CleaveShape *shape, guint axis)
 {

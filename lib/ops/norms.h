@@ -14,9 +14,9 @@
  * of the sum of the terms. */
 void cleave_norm_terms (const double *x, gint64 n, gint64 p, double *terms);
 double cleave_norm_root (double sum, gint64 p);
-/* Sets the norms of n lists of elements of x, at most CLEAVE_LINE. The first list consists of the
- * elements that `elements` visits, moved by `offset` elements. Each further list is `across`
- * elements after the list before it. Leaves `elements` at its first line. */
+/* Sets `norms` to the norms of n lists of elements of x; n is at most CLEAVE_LINE. `elements` goes
+ * through the elements of one list. List i begins at element `offset` + i * `across` of x.
+ * `elements` must be at its first line before the call, and is there again after the call. */
 void cleave_norms (const CleaveView *x,
                    gint64 offset,
                    gint64 across,

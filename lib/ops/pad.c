@@ -73,8 +73,9 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 }
 
 /* Sets the pads of a piece to the clips of its slice (CleaveSlice): the numbers of elements outside
- * of the operand. In mode reflect, refuses a piece if it reads only a part of a dimension, and has
- * a pad there of at least as many elements as it reads. */
+ * of the operand. In mode reflect, refuses a piece that would repeat elements that it does not
+ * read. This is so if the piece reads n elements of a dimension, fewer than all, and a pad of the
+ * piece in this dimension is n or more. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {

@@ -11,9 +11,10 @@
  * The attributes of the call begin with a CleavePoolAttrs. */
 guint cleave_pool_init_windows (const CleaveCall *call, CleaveWindow *windows);
 void cleave_pool_maps (const CleaveCall *call, guint operand, CleaveDimMap *map);
-/* Sets the pads of a piece to the clips of its slice (CleaveSlice). If an end pad then exceeds the
- * node's pad, ceil_mode is the cause: the last window reaches beyond the padding. AveragePool does
- * not count elements beyond the padding, so the piece gets the node's pad and ceil_mode. */
+/* Sets the pads of a piece to the numbers of elements by which its windows reach beyond X at each
+ * side (the clips of CleaveSlice). If an end pad then exceeds the node's pad, ceil_mode is the
+ * cause: the last window reaches beyond the padding. AveragePool does not count elements beyond the
+ * padding, so the piece gets the node's pad and ceil_mode. */
 gboolean
 cleave_pool_narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why);
 /* Returns the shape of the whole value, whose elements the indices of a MaxPool count. */

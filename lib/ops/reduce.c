@@ -269,9 +269,9 @@ static const CleaveAttr reduce_attrs[] = { AXES (0), KEEPDIMS, { 0 } };
 #define reduce_log_sum_attrs reduce_attrs
 #define reduce_log_sum_exp_attrs reduce_attrs
 
-/* Returns the wide type (CleaveWide) in which a reduction is computed: the one for the element type
- * if `reduce` has a function for it, else double. A reduction with a root, a logarithm or an
- * exponential has no function for integers. */
+/* Returns the wide type (CleaveWide) in which a reduction is computed: cleave_wide_of() the element
+ * type, or double if `reduce` has no function for this wide type. A reduction with a root, a
+ * logarithm or an exponential has no function for integers. */
 static CleaveWide
 wide_of (CleaveElement element, const Reduce *reduce)
 {

@@ -48,9 +48,9 @@ take (Side *side, const CleaveShape *shape)
 }
 
 /* Returns the map of the outermost dimension of a group, from the result y to the operand x. A row
- * consists of the elements of the group with one index of this dimension. If the rows of x or of y
- * consist of whole rows of the other value, a row of y needs only the rows of x that contain its
- * elements. If not, the map gives all rows of x. */
+ * consists of the elements with one index of this dimension: x->inner elements of x, or y->inner
+ * elements of y. If one of these numbers is a multiple of the other, a row of y needs only the rows
+ * of x with the same elements. If not, the map gives all rows of x. */
 static CleaveDimMap
 map_outermost (const Side *x, const Side *y, gint64 extent)
 {

@@ -22,12 +22,14 @@ typedef struct
   const CleaveView *x, *y;
   const CleaveResizeTaps *outer; /* indexed by dimension, except the last: taps of the row along
                                   * this dimension */
-  const CleaveResizeTaps *last;  /* indexed by element of the part: taps along the last dimension */
+  const CleaveResizeTaps *last;  /* indexed by element, from 0 to n - 1: taps of the element along
+                                  * the last dimension */
   gint64 n, to, to_stride, from_stride;
 } Row;
 
-/* Returns the offset in x of the row at the first tap along each dimension except the last. Sets
- * `outside` to whether this row is outside of the region of tf_crop_and_resize. */
+/* Returns the offset of a row of x, for a row of the result. In each dimension except the last, the
+ * row of x has the index of the first tap. Sets `outside` to whether the row of the result is
+ * outside of the region of tf_crop_and_resize. */
 static gint64
 find_row (const Row *row, gboolean *outside)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes the positions of a Resize, and the elements around them. A position is a fraction of
- * integers if the factor is an integer, or if the mode is not nearest and the scale is the ratio of
- * the extents. */
+/* Computes the positions of a Resize, and the elements around them. Positions are computed exactly,
+ * as fractions of integers, in two cases. First, if the field `factor` of CleaveResizeAxis is set.
+ * Second, if the scale is the extent of the result divided by the extent of the operand, and the
+ * mode is not nearest. */
 
 #include "resize-taps.h"
 

@@ -21,7 +21,8 @@ typedef struct
                             * `to` are the extents of the piece */
   gint64 begin;            /* index of the first element of the operand in the whole operand */
   double scale;
-  gint64 factor;     /* the scale if it is an integer, else 0 */
+  gint64 factor;     /* the scale if it is an integer and the mode is half_pixel, pytorch_half_pixel
+                      * or asymmetric; 1 if the op only copies; else 0 */
   gboolean half;     /* whether positions align the centers of elements, as in half_pixel:
                       * element i is at (i + 0.5) / scale - 0.5 */
   gint64 phase;      /* index of the first element of the result in the whole result */

@@ -28,7 +28,8 @@ cleave_roi_maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[d] = d == same ? cleave_dim_map_same (d) : cleave_dim_map_whole (shape->dim[d]);
 }
 
-/* Returns number `k`, from 0, in the row of region `roi`: for example, a coordinate of a corner. */
+/* Returns the number at index k in the row of region `roi`: for example, a coordinate of a
+ * corner. */
 static inline double
 cleave_roi_load (const CleaveView *rois, gint64 roi, guint k)
 {

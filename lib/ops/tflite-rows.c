@@ -10,9 +10,9 @@
  * TfliteLogSoftmax: y = d - ln (sum of exp (d)) + 127, in units of 1 / 16, with d the difference
  * from the maximum. For each of the 256 differences, the operand `differences` holds d in units of
  * 2^-26, and the operand `exponentials` holds exp (d) in units of 2^-19. A difference beyond the
- * range of the exponential is the smallest int32, and gives -128. Differences of at most ln (sum) -
- * 32, converted to steps of x by the multiplier, also give -128. Source: LogSoftmaxQuantized () of
- * reference/log_softmax.h. */
+ * range of the exponential is the smallest int32, and gives -128. The result is also -128 if d is
+ * at most ln (sum) - 32. For this comparison, the multiplier converts ln (sum) - 32 to steps of x.
+ * Source: LogSoftmaxQuantized () of reference/log_softmax.h. */
 
 #include "reference.h"
 #include "tflite.h"

@@ -35,7 +35,7 @@ cleave_window_map (const CleaveWindow *window, guint from)
 }
 
 /* Sets the maps of an image that is pooled. For batch and channels, a piece reads the span that it
- * computes. For each spatial dimension, it reads the windows of this span. */
+ * computes. For each spatial dimension, a piece reads the windows of the span that it computes. */
 static inline void
 cleave_window_maps (const CleaveDims *dims, const CleaveWindow *windows, CleaveDimMap *map)
 {
@@ -103,6 +103,7 @@ gboolean cleave_window_check_lists (const CleaveInts *strides,
  * result. Fails if there is no window. */
 gboolean cleave_window_count (
     const CleaveWindow *window, guint i, gboolean ceil_mode, gint64 *count, GError **error);
-/* Sets the pads of a piece to the clips of its slice (CleaveSlice). `h` is the index of the first
- * spatial dimension of the slice, `n` the number of spatial dimensions. */
+/* Sets the pads of a piece to the numbers of elements by which its windows reach beyond the operand
+ * at each side (the clips of CleaveSlice). `slice` is the slice of the operand. `h` is the index of
+ * its first spatial dimension, `n` the number of spatial dimensions. */
 void cleave_pads_from_slice (CleaveInts *pads, guint n, const CleaveSlice *slice, guint h);

@@ -34,8 +34,9 @@
 
 #define CLEAVE_WINOGRAD_SIDE 4
 #define CLEAVE_WINOGRAD_PRODUCTS 16
-/* The index of the product whose sum begins with the bias. Each result of a tile adds this sum
- * exactly once. */
+/* A tile has 16 sums of products, one for each index from 0 to 15. The sum with this index begins
+ * with the bias instead of 0. CLEAVE_WINOGRAD_RESULT adds this sum exactly once to each of the 4
+ * results, so each result has the bias once. */
 #define CLEAVE_WINOGRAD_BIASED 5
 
 /* Transforms 3 taps of a kernel, with steps of `g_step`, to 4 factors. */

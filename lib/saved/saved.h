@@ -16,7 +16,7 @@
 #define CLEAVE_SAVED_FORMAT 1u
 /* alignment of the first data block in the file, in bytes: a page */
 #define CLEAVE_SAVED_PAGE 4096
-/* alignment of each data block from the first one, in bytes: a cache line */
+/* alignment of each further data block, relative to the first data block, in bytes: a cache line */
 #define CLEAVE_SAVED_LINE 64
 
 typedef struct
@@ -42,7 +42,7 @@ G_STATIC_ASSERT (sizeof (CleaveSavedHeader) == 64);
   "s"         /* the graph, as text */                                                             \
   "as"        /* names of the graph's inputs, in order */                                          \
   "a(uaxt)"   /* tensors: element type, shape, offset in the data blocks */                        \
-  "a(uaxax)"  /* constants, by index= in the text: tensor, begin and end of the slice */           \
+  "a(uaxax)"  /* entry i: the constant with index=i in the text: tensor, begin and end of slice */ \
   "u"         /* number of threads */                                                              \
   "au" "au"   /* steps in the order of the schedule; thread of each step */                        \
   "ad" "ad"   /* indexed by step: estimated begin, estimated end */                                \

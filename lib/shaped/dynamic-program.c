@@ -127,9 +127,10 @@ cleave_dynamic_program_add_lists (const CleaveOnnxDynamic *dynamic,
  *
  * Prepares a dynamic part to run any number of times. An expensive node and the nodes that read its
  * results become one program. A run compiles the program when the nodes first get their shapes, and
- * keeps it for later runs. The program ends before a node that needs the contents of a value. At
- * most 64 programs are kept, in at most 512 MiB. If there are more programs, the program that was
- * not used for the longest time is freed.
+ * keeps it for later runs. If the result shapes of a node depend on the contents of a computed
+ * value, as for a Compress, the program ends before this node. At most 64 programs are kept, in at
+ * most 512 MiB. If there are more programs, the program that was not used for the longest time is
+ * freed.
  *
  * Returns: (transfer full): the programs, at first none
  *

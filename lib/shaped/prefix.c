@@ -109,8 +109,9 @@ calls_fit (const CleaveCall *part, const CleaveCall *whole)
   return fits;
 }
 
-/* Returns whether partners compute operand i of `part` and operand i of `whole`, for each i.
- * Partners are the nodes at the same position of the two graphs. */
+/* Returns whether two nodes read the same operands. `partners` maps each node of the smaller graph
+ * to its partner, the node at the same position of the larger graph. Operand i is the same if the
+ * two operands are results with the same index of partners. */
 static gboolean
 operands_fit (const CleaveNode *part, const CleaveNode *whole, GHashTable *partners)
 {

@@ -45,8 +45,8 @@ struct _CleaveShapedProgram
                                 * largest shapes */
   GPtrArray *sizes;            /* Size: the combinations of input shapes that occurred; the last
                                 * used one comes first */
-  CleaveDynamicProgram *tails; /* the programs that the dynamic parts of all `sizes` share; NULL: no
-                                * dynamic part has run yet */
+  CleaveDynamicProgram *tails; /* the programs of the dynamic part of the model, which all entries
+                                * of `sizes` share; NULL: no dynamic part has run yet */
   gboolean whole;              /* TRUE after a search has found that rows depend on other rows.
                                 * Padding would then change results, so a program for larger shapes
                                 * cannot run smaller shapes */

@@ -22,9 +22,9 @@ gboolean cleave_types_check (const GArray *types,
                              const CleaveGraph *graph,
                              GError **error);
 
-/* Returns the types with larger extents, so that few different types occur. If an extent is e in
- * `largest`, it grows to the smallest of the numbers e, e / 2, e / 4 and so on, rounded up, that is
- * at least as large. So an extent grows by less than a factor of 2.
+/* Returns a copy of `types` with larger extents, so that few different types occur. If m is the
+ * extent in `largest`, the allowed extents are m, m / 2, m / 4 and so on, rounded up. An extent of
+ * `types` grows to the smallest allowed extent that is not below it, so by less than a factor of 2.
  *
  *   largest 100, extent 30: 100 → 50 → 25 is below 30, so the extent becomes 50 */
 GArray *cleave_types_round_up (const GArray *types, const GArray *largest);
