@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Records of ops that copy elements: Pad, Slice, Tile, Expand and Resize to nearest neighbors;
- * Concat; Transpose; DepthToSpace. */
+/* Records of ops that copy elements, such as Pad, Slice, Expand, nearest Resize and Transpose. */
 
 #include <string.h>
 

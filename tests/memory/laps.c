@@ -118,8 +118,9 @@ add_mean (Net *net, CleaveResult *x)
   return run_add (net->graph, "ReduceMean", &x, 1, &rows);
 }
 
-/* Makes several consecutive layers, each of which overlays the previous layer. The first layer may
- * overlay the input, and the output may overlay the layer before it. */
+/* Makes several consecutive layers. The result of each layer may overlay the result of the previous
+ * layer. The result of the first layer may overlay the input of the graph, and the output may
+ * overlay the result of the last layer. */
 static Net
 make_net (guint32 seed)
 {

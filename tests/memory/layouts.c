@@ -88,9 +88,9 @@ START_TEST (reshaped_operands_of_a_join_share_its_memory)
 }
 END_TEST
 
-/* The columns of a table are strided. A convolution cannot write its result into strided columns,
- * so the result is copied. A value that two joins read is in the memory of one join, and is copied
- * into the other. */
+/* Makes Concats whose operands are Reshapes of images. If the columns of a Concat are strided, a
+ * convolution cannot write its result into the Concat, so the result is copied. A value that two
+ * Concats read is in the memory of one Concat, and is copied into the other Concat. */
 START_TEST (reshaped_operands_that_cannot_share_memory_are_copied)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

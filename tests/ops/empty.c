@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Values without elements: a node that reads or computes an empty value accepts any split. Its
- * shapes stay the same in the graph, in a run, and in the exported model. */
+/* Values without elements (empty values): a node that reads or computes an empty value accepts any
+ * split. After the split, all values have the same shapes in the graph, in a run, and in the
+ * exported model. */
 
 #include "empty-ops.h"
 #include "graphs.h"

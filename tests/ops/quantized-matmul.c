@@ -112,8 +112,8 @@ START_TEST (zero_points_are_subtracted_before_summing)
 }
 END_TEST
 
-/* The sums are multiplied by 0.5 or 1 by row, and by 1 or 100 by column: -2 -150 2 -100. Then 100
- * is added. */
+/* Row 0 of the sums is multiplied by 0.5 and row 1 by 1, column 0 by 1 and column 1 by 100. The
+ * products are -2, -150, 2 and -100. Then the zero point 100 is added. */
 START_TEST (results_are_scaled_rounded_and_saturated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

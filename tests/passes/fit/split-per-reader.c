@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The rewrite of the fit that splits a value per reader: nodes that read parts of a value get the
- * part from a node of their own. */
+/* The rewrite of the fit that splits a value per reader. If several nodes read separate parts of a
+ * value, each of these nodes gets a node that computes only this part. */
 
 #include "../../../passes/fit/split-per-reader.h"
 

@@ -285,8 +285,8 @@ check_random_op (const CleaveRandomOp *op, guint seed, guint *n_checked)
     }
 }
 
-/* The search plans one chunk of each kind. For every op, the result agrees with plans of all
- * chunks. */
+/* The search plans only one of several chunks that have equal shapes, pads and bytes. For every op,
+ * the result agrees with plans of all chunks. */
 START_TEST (the_search_agrees_with_all_grids_for_every_op)
 {
   static const CleaveRandomOp *const lists[] = {

@@ -12,7 +12,7 @@ typedef struct
   CleaveConvAttrs attrs;
 } Conv;
 
-/* Draws a small depthwise convolution of any kind with 1 or 2 spatial dimensions, or with 3 if
+/* Makes a random small depthwise convolution with 1 or 2 spatial dimensions, or with 3 if
  * `is_volume`. */
 static void
 draw_conv (Conv *conv, guint32 seed, gboolean is_volume)

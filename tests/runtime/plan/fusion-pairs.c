@@ -16,7 +16,7 @@
  * case would not cover all code. A case with one element takes little time. */
 #define SINGLE_VALUES 20
 
-/* An op with an operand x whose result has the type of x. Its other operands broadcast to x, or
+/* An op whose result has the type of its operand x. The other operands of the op broadcast to x, or
  * have one element for each channel. */
 typedef struct
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Steps that run part by part together with the step before them. */
+/* Fused groups: the first step (the head) computes its result part by part, and the next steps read
+ * each part right after it is computed. */
 
 #include "../../../lib/ir/debug.h"
 #include "../../../lib/runtime/program-private.h"
