@@ -54,10 +54,10 @@ cleave_memory_lines_unite (GArray *lines, guint first)
   g_array_set_size (lines, n + 1);
 }
 
-/* Adds to `lines` the cache lines of the data pointers of a kernel's operands and results. The
- * caller uses this function for a task that shares the call and the kernel state of another task,
- * since such tasks differ only in these pointers. Most kernels read strides from the state, so the
- * strides in the views are not added. */
+/* Appends to `lines` (CleaveMemoryLines) the cache lines that contain the data pointers of a
+ * kernel's operands and results. The caller uses this function for a task that shares the call and
+ * the kernel state of another task, since such tasks differ only in these pointers. Most kernels
+ * read strides from the state, so the strides in the views are not added. */
 static void
 add_addresses (GArray *lines, const CleaveKernelInstance *instance)
 {

@@ -18,6 +18,7 @@ cleave_whole_new (const CleaveKernelInstance *group, CleaveWeights *weights, gsi
 void cleave_whole_free (CleaveWhole *whole);
 void
 cleave_whole_run (const CleaveWhole *whole, const CleaveKernelInstance *group, gpointer scratch);
-/* Adds to `lines` the memory that a run of the group reads besides values. */
+/* Appends to `lines` (CleaveMemoryLines) the cache lines that a run of the group reads besides
+ * values. */
 void cleave_whole_add_memory (const CleaveWhole *whole, GArray *lines);
 gboolean cleave_whole_reads (const CleaveWhole *whole, guint operand);

@@ -26,8 +26,8 @@ typedef struct
 {
   const CleaveLoops *loops;
   CleaveBoxRun run;
-  gint64 shortest; /* lines of at most this number of elements form transposed boxes, whose inner
-                      loop goes from line to line */
+  gint64 shortest; /* boxes of lines with at most this number of elements are transposed: the inner
+                      loop runs over the lines, not over the elements of a line */
   gint64 most;     /* largest number of elements of a box whose lines are longer than `shortest` */
 } CleaveBoxes;
 
@@ -45,7 +45,7 @@ cleave_boxes_run_line (const CleaveBoxes *boxes,
 
 /* Runs `line` and the evenly spaced lines after it that begin before `end`, as one box. Sets `line`
  * to the last line that ran. If lines are short, the box is transposed: line 0 of the box consists
- * of the first elements of all lines, line 1 of the box consists of their second elements. */
+ * of the first elements of all lines, and line 1 of the second elements. */
 static inline void
 cleave_boxes_run_lines (const CleaveBoxes *boxes,
                         gconstpointer state,

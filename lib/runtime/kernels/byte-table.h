@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Maps bytes through a table of 256 bytes: y[i] = table[x[i]]. convert.c uses it for QDQ groups
- * that a table replaces, and for lookups of TensorFlow Lite. */
+/* Maps bytes through a table of 256 bytes: y[i] = table[x[i]]. convert.c uses these functions for
+ * QDQ groups that a table replaces, and for lookups of TensorFlow Lite. */
 
 #include "isa.h"
 

@@ -7,7 +7,8 @@
  * in `prepare` and runs it on each line. Conversions to floats round once. Floats become integers
  * by truncation, and saturate. Integers become smaller integers by keeping the low bits. */
 
-/* Converts `n` contiguous elements of x into y; y may be x. */
+/* Converts `n` contiguous elements of x, and stores the results at y. y and x may be the same
+ * address. */
 typedef void (*CleaveCastLine) (gconstpointer x, gpointer y, gint64 n);
 
 /* Returns the conversion from one element type to another. Returns NULL if a type is float64, or if

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of Where, of element-wise ops with a bool result (comparisons, tests, logic)
- * and of element-wise ops on integers. It serves views with any strides, and loops along the
- * innermost dimension of the result. 16-bit floats are converted to float32 in blocks. */
+ * and of element-wise ops on integers. The family serves views with any strides, and loops along
+ * the innermost dimension of the result. 16-bit floats are converted to float32 in blocks. */
 
 #include "boxes.h"
 #include "elementwise-halves.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of Cast, of ops that quantize or dequantize, and of element-wise ops of
- * TensorFlow Lite on integers. It computes in the order of the reference kernels, along lines of
- * the innermost dimension of the result.
+ * TensorFlow Lite on integers. The family computes in the order of the reference kernels, along
+ * lines of the innermost dimension of the result.
  *
  * Over 400 lines: the plans and the runs of the family share their state and their loops. */
 

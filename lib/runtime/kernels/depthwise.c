@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of float convolutions whose groups have one operand channel, or a few; channels
- * are innermost. It loops over images and planes, and computes each row with depthwise-rows.h. */
+ * are innermost. A run loops over images and planes, and computes each row with
+ * depthwise-rows.h. */
 
 #include "depthwise-transpose.h"
 

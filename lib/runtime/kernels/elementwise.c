@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of element-wise ops on floats, by the formulas of their reference kernels. It
- * serves views with any strides: it merges dimensions that have the same layout in all views, and
- * loops along the innermost dimension of the result. The result may overlay an operand exactly, so
- * loops assume only that elements are independent. 16-bit floats are converted to float32 in
- * blocks. elementwise-loops.h has the loop of each op.
+/* The kernel family of element-wise ops on floats, by the formulas of their reference kernels. The
+ * family serves views with any strides. A run merges dimensions that have the same layout in all
+ * views, and loops along the innermost dimension of the result. The result may overlay an operand
+ * exactly, so loops assume only that elements are independent. 16-bit floats are converted to
+ * float32 in blocks. elementwise-loops.h has the loop of each op.
  *
  * Over 400 lines: one kernel family, with its epilogue and its 16-bit form. */
 

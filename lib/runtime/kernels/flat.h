@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Copies floats between a view and a contiguous buffer in row-major order. layer-norm.c uses it if
- * the elements of a row, or the scale or bias, are strided. */
+/* Copies floats between a view and a contiguous buffer in row-major order. layer-norm.c calls these
+ * functions if the elements of a row, or the scale or bias, are strided. */
 
 #include "../../ir/copy.h"
 #include "../../ops/lines.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Computes the smallest and the largest of many floats, line by line. convert.c uses it for
- * DynamicQuantizeLinear, which derives its scale from this range. */
+/* Computes the smallest and the largest of many floats, line by line. convert.c computes this range
+ * for DynamicQuantizeLinear, which derives its scale from the range. */
 
 #include "vector.h"
 

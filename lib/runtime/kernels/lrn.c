@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of LRN of floats. It computes all channels of a pixel at once. The squares of
- * the channels are stored as doubles, with zeros before the first and after the last channel. The
- * windows at the ends read these zeros, which do not change a sum. */
+/* The kernel family of LRN of floats. A run computes all channels of a pixel at once. The squares
+ * of the channels are stored as doubles, with zeros before the first and after the last channel.
+ * The windows at the ends read these zeros, which do not change a sum. */
 
 #include "level.h"
 #include "loops.h"

@@ -2,9 +2,9 @@
 #pragma once
 
 /* Finds the operands of convolutions, including quantized ones, by their names, since each op has
- * its own operand order. The kernels of lib/runtime/kernels/integers use it, and conv-like kernels
- * of 16-bit floats read their bias with it. Example: the weights are operand 1 of a Conv and
- * operand 3 of a QLinearConv. */
+ * its own operand order. The kernels of lib/runtime/kernels/integers find all operands with these
+ * functions, and convolutions of 16-bit floats find their bias. Example: the weights are operand 1
+ * of a Conv and operand 3 of a QLinearConv. */
 
 #include "upcast.h"
 

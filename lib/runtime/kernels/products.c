@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of MatMul and Gemm of float64, of 32- and 64-bit integers, and of float32 if no
- * kernel of gemm/ serves them. It computes tiles of ROWS rows and VECTORS vectors of columns. Each
- * sum has the order of lib/ops/products.h. */
+ * kernel of gemm/ serves them. The family computes tiles of ROWS rows and VECTORS vectors of
+ * columns. Each sum has the order of lib/ops/products.h. */
 
 #include "level.h"
 #include "vector.h"

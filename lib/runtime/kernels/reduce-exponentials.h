@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* ReduceLogSumExp of floats; reduce.c calls it. It finds the maximum of each row, then sums exp (x
- * - maximum) in double, in 8 partial sums. */
+/* Computes ReduceLogSumExp of floats for reduce.c. The code finds the maximum of each row, then
+ * adds exp (x - maximum) of all elements x in double, in 8 partial sums. */
 
 #include "reduce-floats.h"
 #include "vector-exp.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Reductions of integers, as loops that compilers vectorize; reduce.c calls them. Sums wrap around,
+/* Defines reductions of integers for reduce.c, as loops that compilers vectorize. Sums wrap around,
  * so their order does not matter. A sum has the narrowest type that gives the bits of the reference
  * kernel. */
 

@@ -9,9 +9,9 @@
 #define cleave_sides_offset CLEAVE_LEVELLED (cleave_sides_offset)
 
 /* Describes how a matrix product (MatMul, Gemm and their quantized forms) reads its operands at
- * each index of y. gemm/upcast-matmul.c and integers/integer-matmul.c loop over batches and rows
- * with it. The rows are the dimensions of y along which B does not change. The batches are all
- * other dimensions: each index of the batches has its own matrix B. */
+ * each index of y. gemm/upcast-matmul.c and integers/integer-matmul.c loop over batches and rows by
+ * this description. The rows are the dimensions of y along which B does not change. The batches are
+ * all other dimensions: each index of the batches has its own matrix B. */
 
 typedef struct
 {

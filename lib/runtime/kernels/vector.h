@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
-/* CleaveVector is one register of floats at this level of the processor (4, 8 or 16 lanes), with
- * the operations that GCC's vector types lack. Kernels use it for sums that compilers do not keep
- * in registers on their own. Example: a block of gemm/direct.c keeps up to 36 vectors of sums. Each
- * operation gives the same bits at each level, except in the payload of a NaN. */
+/* CleaveVector is a vector of floats in one register. The level of the processor decides the number
+ * of lanes: 4, 8 or 16. This file defines the operations that GCC's vector types lack. Kernels use
+ * these vectors for sums that compilers do not keep in registers on their own. Example: a block of
+ * gemm/direct.c keeps up to 36 vectors of sums. Each operation gives the same bits at each level,
+ * except in the payload of a NaN. */
 
 #include <glib.h>
 

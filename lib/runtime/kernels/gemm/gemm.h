@@ -65,9 +65,9 @@ typedef struct
   gint64 y_begin, y_end;
 } CleaveBand;
 
-/* Returns a product without columns and regions. `lda` is the distance of adjacent rows of a panel,
- * in elements. `padded`: a vector that begins at any column of a panel may be read as a whole, even
- * if it reaches beyond the panel. */
+/* Returns an empty product, to which the caller adds columns, regions and bands. `lda` is the
+ * distance of adjacent rows of a panel, in elements. `padded`: a vector that begins at any column
+ * of a panel may be read as a whole, even if it reaches beyond the panel. */
 CleaveProduct *cleave_product_new (gint64 lda, gboolean padded, gboolean has_bias);
 void cleave_product_free (CleaveProduct *product);
 void cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns);
@@ -81,7 +81,8 @@ const CleaveBand *cleave_product_get_band (const CleaveProduct *product, guint b
 /* Chooses the code for each region and each number of columns of a panel, and generates LIBXSMM's
  * code. */
 void cleave_product_prepare (CleaveProduct *product);
-/* Adds to `lines` the memory that runs read besides values: the product and its tables. */
+/* Appends to `lines` (CleaveMemoryLines) the cache lines that runs read besides values: the product
+ * and its tables. */
 void cleave_product_add_memory (const CleaveProduct *product, GArray *lines);
 /* Computes one band of y and applies the instance's epilogue ops. y begins `y_at` elements after
  * the first element of result 0. */

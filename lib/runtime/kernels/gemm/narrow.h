@@ -10,11 +10,11 @@
 #define cleave_narrow_nests CLEAVE_LEVELLED (cleave_narrow_nests)
 #define cleave_narrow_run CLEAVE_LEVELLED (cleave_narrow_run)
 
-/* A convolution, transposed or not, with so few result channels per group that vectors of channels
- * would be mostly empty. Vectors hold pixels of a row instead. families.c runs it in place of a
- * product (gemm.h), with the same order of sums. A run transposes rows of x right before the first
- * row of y that reads them. Example: a convolution from 64 to 3 channels, whose vectors of channels
- * would use 3 of 8 lanes. */
+/* The narrow kernel computes a convolution, transposed or not, with so few result channels per
+ * group that vectors of channels would be mostly empty. Vectors hold pixels of a row instead.
+ * families.c runs the narrow kernel in place of a product (gemm.h), with the same order of sums. A
+ * run transposes rows of x right before the first row of y that reads them. Example: a convolution
+ * from 64 to 3 channels, whose vectors of channels would use 3 of 8 lanes. */
 typedef struct _CleaveNarrow CleaveNarrow;
 
 /* Plans the convolution of an instance. `panels` contains the weights, from packed column `first`

@@ -26,8 +26,8 @@
 #define cleave_recurrent_read_list CLEAVE_LEVELLED (cleave_recurrent_read_list)
 #define cleave_recurrent_read_biases CLEAVE_LEVELLED (cleave_recurrent_read_biases)
 
-/* The matrix W or R. It has a column for each hidden unit of each gate. Its rows are the rows of
- * direction 0, then the rows of direction 1. */
+/* The matrix W or R. The matrix has a column for each hidden unit of each gate. The rows of the
+ * matrix are the rows of direction 0, then the rows of direction 1. */
 typedef struct
 {
   CleavePanels panels;

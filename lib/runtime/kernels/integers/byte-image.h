@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The byte image is a copy in scratch of the rows of x that a few rows of y read. integer-conv.c,
- * integer-depthwise.c and qdq.h use it. The copy is contiguous and includes padding, so that
- * kernels need no bounds checks. Example: 4 rows of y of a 3 x 3 convolution with stride 1 read 6
- * rows of the image; with pad 1, each row is 2 pixels longer than a row of x. */
+/* The byte image is a copy in scratch of the rows of x that a few rows of y read. The kernels of
+ * integer-conv.c, integer-depthwise.c and qdq.h read this copy. The copy is contiguous and includes
+ * padding, so that kernels need no bounds checks. Example: 4 rows of y of a 3 x 3 convolution with
+ * stride 1 read 6 rows of the image; with pad 1, each row is 2 pixels longer than a row of x. */
 
 #include "../axis.h"
 #include "../pixels.h"

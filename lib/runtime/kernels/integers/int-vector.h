@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* CleaveIntVector is one register of 32-bit integers; the kernels of this folder compute with it at
- * every level of the processor. All arithmetic wraps around. Example: with AVX2, a register has 8
- * lanes, and cleave_ints_add() is one instruction.
+/* CleaveIntVector is a vector of 32-bit integers in one register; the kernels of this folder
+ * compute with these vectors at every level of the processor. All arithmetic wraps around. Example:
+ * with AVX2, a register has 8 lanes, and cleave_ints_add() is one instruction.
  *
  * Over 400 lines: the operations of all levels, side by side. */
 

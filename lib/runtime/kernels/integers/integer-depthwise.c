@@ -19,8 +19,8 @@ typedef struct
 {
   const Plan *s;
   const CleaveKernelInstance *instance;
-  /* Constants that convert sums to elements of y. The other fields of the struct, which describe a
-   * matrix product, are not used. */
+  /* Describes y, and the conversion of sums to elements of y. The other fields of this struct,
+   * which describe a matrix product, are not used. */
   CleaveByteProduct product;
   gint32 x_zero;
   const gint16 *w;
