@@ -116,8 +116,9 @@ fold_split_of_join (Folder *folder, CleaveNode *node)
   return changed;
 }
 
-/* Returns a copy of `outer`, the sizes of a Split. In the copy, the sizes `inner` of the Split that
- * reads result `at` replace the size `at`. */
+/* Merges the sizes of two Splits. The first Split has the sizes `outer`. The second Split reads
+ * result number `at` of the first one and has the sizes `inner`. Returns a copy of `outer` in which
+ * the sizes `inner` replace the size with index `at`. */
 static GArray *
 insert_sizes (const GArray *outer, guint at, const GArray *inner)
 {

@@ -112,8 +112,9 @@ join (const Joiner *joiner, CleaveNode *concat)
 {
   guint n = concat->n_operands;
   g_autofree CleaveResult **values = g_new (CleaveResult *, n);
-  g_autoptr (GPtrArray) layers = g_ptr_array_new (); /* CleaveNode: the first node of each layer,
-                                                        from the Concat to the Split */
+  g_autoptr (GPtrArray) layers = g_ptr_array_new (); /* CleaveNode: one node of each layer (a set of
+                                                        equal nodes); the layer that the Concat
+                                                        reads comes first */
   gint64 axis = ((const CleaveAxisAttrs *) concat->attrs)->axis;
   CleaveNode *split;
 

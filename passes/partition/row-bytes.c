@@ -11,8 +11,8 @@
 #include "row-refine.h"
 
 /* For each position, a search estimates how far a part that begins there can reach, node by node.
- * This number limits the nodes that are estimated, which take about a second. A longer row is cut
- * at fewer positions. */
+ * The search estimates at most this many nodes, which takes about a second. If the row has so many
+ * positions that this limit is exceeded, the search uses fewer positions. */
 #define MAX_ESTIMATES (1 << 24)
 
 /* A partition takes at most this many searches for a cut. After each search, the parts of its cut
@@ -91,9 +91,9 @@ estimate_reach (Search *search, guint64 n_most)
   return n;
 }
 
-/* The shortest part of a position has the nodes up to the next position. If the estimate of a
- * shortest part exceeds the limit, measures this part, and corrects `search->reach` if the part
- * meets the limit. Returns the index of the first position whose shortest part exceeds the limit;
+/* Checks the parts between consecutive positions. If the estimate of such a part exceeds the limit,
+ * measures this part, and corrects `search->reach` if the part meets the limit. Returns the index
+ * of the first position i for which the part between positions i and i + 1 exceeds the limit;
  * CLEAVE_NEVER if there is none. */
 static guint
 measure_steps (Search *search)
@@ -119,8 +119,8 @@ find_positions (Search *search, guint n_most)
 }
 
 /* Chooses the positions at which the row may be cut, and sets `search->reach`. Returns the index of
- * a position whose shortest part (up to the next position) exceeds the limit; CLEAVE_NEVER if there
- * is none. */
+ * the first position i for which the nodes between positions i and i + 1 exceed the limit as one
+ * part. Returns CLEAVE_NEVER if there is no such position. */
 static guint
 find_reach (Search *search)
 {

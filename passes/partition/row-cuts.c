@@ -35,10 +35,11 @@ typedef struct
   GArray *positions;
   guint n_parts, n; /* number of parts, and index of the last position */
   double *time;     /* estimated time of the nodes before the position, in nanoseconds */
-  /* least bytes that cross the cuts if the nodes before the position form k parts, in round k of
-   * the search */
+  /* in round k of the search: least bytes that cross the cuts if the nodes before the position form
+   * k parts */
   gint64 *bytes;
-  /* least bytes that cross the cuts if these nodes form k + 1 parts */
+  /* in round k of the search: least bytes that cross the cuts if the nodes before the position form
+   * k + 1 parts */
   gint64 *next;
   guint *from; /* indexed by number of parts and position: index of the position where the last part
                   begins */
@@ -116,9 +117,10 @@ find_least_limit (const EvenCut *cut)
 }
 
 /* Computes `next`, the least bytes of cuts into `k` + 1 parts, from `bytes`, the least bytes of
- * cuts into `k` parts. For each end of the last part, the time limit allows a window of positions
- * where this part may begin. The window moves forwards with the end. `queue` holds the positions in
- * the window that may still give the cheapest cut. */
+ * cuts into `k` parts. The last part may take at most `limit` nanoseconds. So for each position
+ * where the last part ends, only a window of earlier positions may be its begin. The window moves
+ * forwards with the end. `queue` holds the positions in the window that may still give the cheapest
+ * cut. */
 static void
 add_part (EvenCut *cut, guint k, double limit)
 {
@@ -214,10 +216,11 @@ is_cheaper (const Way *a, const Way *b)
   return a->n_bytes < b->n_bytes || (a->n_bytes == b->n_bytes && a->n_parts < b->n_parts);
 }
 
-/* Fills `ways`, indexed like `positions`, with the cheapest cut of the nodes before each
- * position. A part that begins at position i ends at position `reach[i]` or earlier. `queue`
- * holds positions at which the last part of a cut may begin. A position leaves the queue when a
- * later position is at least as cheap, as in add_part(). */
+/* Fills `ways`, indexed like `positions`, with the cheapest cut of the nodes before each position.
+ * A part that begins at position i ends at position `reach[i]` or earlier. `queue` holds positions
+ * at which the last part of a cut may begin. A position leaves the queue when a part that begins
+ * there cannot reach the end. A position also leaves the queue when is_cheaper() does not prefer
+ * its cut to the cut of a later position. */
 static void
 find_ways (const CleaveRow *row, const GArray *positions, const guint *reach, Way *ways)
 {

@@ -185,8 +185,8 @@ cleave_row_meter_begin (CleaveRowMeter *meter, guint position)
   meter->weight_bytes = meter->peak = meter->live = 0;
 }
 
-/* Adds the bytes of the constants on which `node`, a constant or a constant expression, depends
- * to the weights of the part. Counts each constant once for each part. */
+/* Adds to the weights of the part the bytes of all constants that `node` depends on. `node` is a
+ * constant or a constant expression. Counts each constant once for each part. */
 static void
 add_weights (CleaveRowMeter *meter, const CleaveNode *node)
 {

@@ -40,14 +40,15 @@ GArray *cleave_row_list_positions (const CleaveRow *row, guint n_most);
 typedef struct
 {
   const CleaveRow *row;
-  /* position where the part begins; number of parts that this meter has measured */
+  /* `begin`: position where the part begins; `run`: number of parts that the meter has begun, which
+   * identifies the current part */
   guint begin, run;
   /* bytes of the weights, and peak of buffers in bytes, of the nodes so far */
   gint64 weight_bytes, peak;
   gint64 live;                      /* bytes of the buffers in use after the last node */
-  guint *buffer_seen, *buffer_done; /* indexed by buffer: the part (number `run`) that last counted
-                                       the buffer, and the part that last freed the buffer */
-  guint *fixed_seen; /* indexed by node id: `run` of the last part that counted the constant */
+  guint *buffer_seen, *buffer_done; /* indexed by buffer: value of `run` when a part last counted
+                                       the buffer, and when a part last freed the buffer */
+  guint *fixed_seen; /* indexed by node id: value of `run` when a part last counted the constant */
   GPtrArray *stack;
 } CleaveRowMeter;
 

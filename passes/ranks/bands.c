@@ -78,8 +78,9 @@ init_call (CleaveNodeCall *call, CleaveResult *value)
   return TRUE;
 }
 
-/* Fills unknown places `y` of the result's dimensions from the places `x` of operand number
- * `operand`. If `back`, fills unknown places `x` from `y` instead. */
+/* `x` has the Places of the dimensions of operand number `operand`, and `y` has the Places of the
+ * dimensions of the result. Computes unknown Places in `y` from `x`. If `back`, computes unknown
+ * Places in `x` from `y` instead. */
 static void
 pass_on (const CleaveCall *call, guint operand, Place *x, Place *y, gboolean back)
 {
@@ -132,8 +133,9 @@ find_operands (const Bands *bands, CleaveResult *value)
                find_places (bands, value), TRUE);
 }
 
-/* Returns the band in which the middle of a value lies. Uses the dimension along which the value is
- * the smallest fraction of the whole. */
+/* Returns the band in which the middle of a value lies. The value may be a piece of a whole value.
+ * Uses the dimension in which the piece has the smallest fraction of the whole value's extent.
+ * Returns CLEAVE_NO_BAND if no dimension is cut. */
 static gint
 find_band (const Bands *bands, CleaveResult *value, guint n_bands)
 {

@@ -26,8 +26,9 @@ count_weight_bytes (const CleaveGraph *graph)
   return n_bytes;
 }
 
-/* Returns, indexed by rank, the bytes of the constants and constant expressions that nodes of the
- * rank outside of constant expressions read. An output counts as read by rank 0. Free the array
+/* Returns the bytes of weights of each rank, indexed by rank. The weights of a rank are the
+ * constants and constant expressions that its nodes read. A node that is itself part of a constant
+ * expression does not count as a reader. Rank 0 counts as the reader of each output. Free the array
  * with g_free(). */
 static gint64 *
 count_weights (const CleavePlacement *p)

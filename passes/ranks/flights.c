@@ -9,9 +9,10 @@
 #include "rank-costs.h"
 #include "simulate.h"
 
-/* A message may take PATIENCE times its estimated time, so that a late message does not delay its
- * sender as well. The receiver posts its buffer by this time before it reads the value. The sender
- * waits for the end of the message by this time after it begins to send. */
+/* A message may take t nanoseconds: PATIENCE times its estimated time. The receiver posts its
+ * buffer t nanoseconds before it reads the value. The sender begins to wait for the end of the
+ * message t nanoseconds after it begins to send. So if a message is late, its sender usually need
+ * not wait. */
 #define PATIENCE 2
 
 typedef struct
@@ -30,8 +31,9 @@ shares_memory (const CleaveNode *node)
   return (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_ROW_MAJOR | CLEAVE_OP_JOIN)) != 0;
 }
 
-/* Returns whether `reader` is a join that copies a view, the result of `node`. The copy may be made
- * as soon as the view exists. All other readers read the memory of the result in place. */
+/* Returns whether `node` is a view and `reader` is a join, which copies the view. The copy may be
+ * made as soon as the view exists. In all other cases, `reader` reads the memory of the result of
+ * `node` in place. */
 static gboolean
 is_copied (const CleaveNode *node, const CleaveNode *reader)
 {
@@ -96,7 +98,8 @@ find_flight (const CleaveMessage *message)
   return PATIENCE * time * 1e9;
 }
 
-/* Returns the position of the last node that the simulation has begun to run at `time`. */
+/* Returns the position of the last node whose begin in the simulation is `time` nanoseconds or
+ * earlier. */
 static guint
 find_position (const CleavePlacement *p, double time)
 {
@@ -114,8 +117,9 @@ find_position (const CleavePlacement *p, double time)
   return low;
 }
 
-/* Returns the position before which the receiver posts a buffer: find_flight() nanoseconds before
- * it first reads the value, but not before the node that computes the value. */
+/* Returns the position of the node before which the receiver posts its buffer. This node begins
+ * about find_flight() nanoseconds before the receiver first reads the value. The position is never
+ * before the node that computes the value. */
 static guint
 find_expected (const Uses *uses, const CleaveMessage *message, const CleaveResult *value)
 {

@@ -82,7 +82,7 @@ is_read (const Broadcast *s, const CleaveNode *node, guint rank)
 }
 
 /* Returns whether a copy of a join or view saves bytes. The copy of a view always saves bytes if
- * the rank makes the viewed value anyway. */
+ * the rank makes the operand of the view anyway. */
 static gboolean
 is_worth_it (const Broadcast *s, const CleaveNode *node)
 {
@@ -108,8 +108,10 @@ find_made (Broadcast *s, guint rank)
 }
 
 /* Finds the joins and views that `rank` makes although they are placed on other ranks, and adds
- * them to `copies`. find_made() visits nodes before their operands: the first call does not know
- * yet which viewed values the rank makes. Therefore, this function calls find_made() twice. */
+ * them to `copies`. Whether a copy of a view is worth it depends on whether the rank also makes the
+ * view's operand (is_worth_it()). find_made() decides about a view before it decides about the
+ * view's operand. Therefore, this function calls find_made() twice: the second call knows the
+ * operands. */
 static void
 find_copies_on_rank (Broadcast *s, guint rank, GHashTable *copies)
 {

@@ -32,8 +32,9 @@ add (List *list, CleaveNode *node)
   g_ptr_array_add (list->order, node);
 }
 
-/* Returns the node of the first operand, from index `*from` on, that is not in the list. Returns
- * NULL if the list has the nodes of all these operands. */
+/* Visits the operands of `node` from index `*from` on, and returns the first node that computes an
+ * operand and is not in `list`. Sets `*from` to the index of this operand. Returns NULL if all
+ * these nodes are in `list`. */
 static CleaveNode *
 find_missing (const List *list, const CleaveNode *node, guint *from)
 {
@@ -79,7 +80,9 @@ add_all (List *list, CleaveNode *node)
     }
 }
 
-/* The graph of one rank, as if the rank never waited. */
+/* A graph with the nodes of one rank, for measuring the memory of the rank alone. In this graph, a
+ * value from another rank is available as soon as a node reads it, so no node waits for another
+ * rank. */
 typedef struct
 {
   CleaveGraph *graph;
@@ -87,7 +90,7 @@ typedef struct
   /* indexed by node id of the whole graph: the copy in the rank's graph; NULL: none */
   CleaveNode **copies;
   gboolean *is_sent; /* indexed by node id of the rank's graph: the node takes no time, and only
-                        other ranks read it */
+                        other ranks read its results */
 } RankGraph;
 
 /* Returns whether a node takes no time. Such a node runs when another node reads its result.
@@ -144,8 +147,9 @@ alone_clear (RankGraph *alone)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (RankGraph, alone_clear)
 
-/* After `node` was added: adds the readers of `node` that are only sent to other ranks, if the list
- * has all their operands. Then adds the readers of these nodes in the same way, and so on. */
+/* Call this function after `node` was added to `list`. Adds each reader of `node` whose results
+ * only other ranks read (`is_sent`), if the list has all nodes that compute operands of the reader.
+ * Then does the same for the readers of each added node. */
 static void
 add_sent (const RankGraph *alone, List *list, const CleaveNode *node)
 {

@@ -3,8 +3,9 @@
 
 #include "placement.h"
 
-/* Finds orders that need little memory on each rank, without regard to the other ranks. sort.c
- * compares a placement in such an order with other orders. */
+/* Finds an order of the nodes that needs little memory on each rank, although it may make ranks
+ * wait for each other. sort.c simulates this order and other orders of the nodes, and chooses
+ * one. */
 
 /* Returns a topological order of all nodes that needs little memory on each rank. Measures the `n`
  * orders in `orders` on each rank alone, as if the rank never waited for others. Each of these

@@ -43,7 +43,8 @@ typedef struct
   const double *cost; /* indexed by node id: time in nanoseconds; NULL: use the cost model */
   /* indexed by node id: priority of the node; NULL: use the order of the placement */
   const double *priority;
-  CleaveReplay *replay; /* the replay; NULL if `priority` is set */
+  CleaveReplay *replay; /* state of the simulation if it is a replay of the ranks' programs; NULL if
+                           `priority` is set */
   double *ready; /* indexed by node id: latest arrival of the operands that are computed so far */
   guint *n_missing; /* indexed by node id: number of operands that are not computed yet */
   /* indexed by node id: the node takes no time and another rank may wait for it */
@@ -81,8 +82,9 @@ void cleave_replay_clear (CleaveReplay *replay);
 /* Returns whether nodes run in the order of the placement, as they do if each rank has one
  * thread. */
 gboolean cleave_replay_is_in_order (const CleaveSimulation *s);
-/* Gets the begin of the next node of a rank that runs nodes in the order of the placement. Returns
- * FALSE if an act before the node is not done, or if an operand is not there yet. */
+/* Sets `*begin` to the time, in nanoseconds, at which the next node of a rank begins. The rank runs
+ * its nodes in the order of the placement. Returns FALSE if an act before the node is not done, or
+ * if an operand is not there yet. */
 gboolean cleave_replay_find_next (const CleaveSimulation *s, guint rank, double *begin);
 /* Performs all acts that have become possible. */
 void cleave_replay_go_on (CleaveSimulation *s);

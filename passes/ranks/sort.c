@@ -136,12 +136,13 @@ choose (CleavePlacement *p,
   return best;
 }
 
-/* Windows of the simulated orders. A rank that waits may run nodes that come later in the order,
- * even if they need more memory: all later nodes (0), or only the next 32, 8 or 1. The larger arena
- * of two ranks takes 8.2 MB for a text detector at 640 x 640 with all four windows, and 11.3 MB
- * with window 0 alone. */
+/* Windows of the simulated orders. A rank that waits may run a node that comes later in the order,
+ * even if this node needs more memory. The window is the number of unfinished nodes among which the
+ * rank chooses; 0: all nodes. The larger arena of two ranks takes 8.2 MB for a text detector at 640
+ * x 640 with all four windows, and 11.3 MB with window 0 alone. */
 static const guint all_windows[] = { 0, 32, 8, 1 };
-/* the window that needs the least memory most often; a quick estimate tries only this window */
+/* for most placements, an order with this window needs less memory than orders with other windows;
+ * a quick estimate tries only this window */
 static const guint least_window = 1;
 
 CleavePlacement *

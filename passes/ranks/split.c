@@ -41,7 +41,7 @@ typedef struct
   gint64 memory; /* bytes of the rank that needs the most; 0: not known */
 } Trial;
 
-/* State that all trials of a graph share. */
+/* The shared state of all trials of one graph. */
 typedef struct
 {
   const CleaveGraph *graph;

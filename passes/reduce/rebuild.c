@@ -158,8 +158,8 @@ add_constant (Builder *builder, CleaveNode *node)
   return TRUE;
 }
 
-/* Returns a copy of the attributes of a node. If the reduction names an attribute of this node,
- * resets this attribute to its default. */
+/* Returns a copy of the attributes of a node. If `reduction->plain` is this node, resets the
+ * attribute `reduction->plain_attr` to its default. */
 static gpointer
 copy_attrs (const CleaveReduction *reduction, const CleaveNode *node)
 {
