@@ -11,8 +11,8 @@
 #include "row-refine.h"
 
 /* For each position, a search estimates how far a part that begins there can reach, node by node.
- * The search estimates at most this many nodes, which takes about a second. If the row has so many
- * positions that this limit is exceeded, the search uses fewer positions. */
+ * The search estimates at most this many nodes, which takes about a second. If a row needs more
+ * estimates, the search uses fewer positions of the row. */
 #define MAX_ESTIMATES (1 << 24)
 
 /* A partition takes at most this many searches for a cut. After each search, the parts of its cut

@@ -8,10 +8,10 @@
  * node `finished`. rank-acts.c places the acts of a message accordingly. */
 typedef struct
 {
-  guint *expected, *finished; /* indexed by message: position of the node before which the receiver
-                                 posts its buffer, and position of the node after which the sender
-                                 waits for the end of the message; a position is an index in the
-                                 order of all nodes */
+  guint *expected, *finished; /* indexed by message. `expected`: position of the node before which
+                                 the receiver posts its buffer. `finished`: position of the node
+                                 after which the sender waits for the end of the message. A position
+                                 is an index in the order of all nodes */
 } CleaveFlights;
 
 void cleave_flights_init (CleaveFlights *flights, const CleavePlacement *p);

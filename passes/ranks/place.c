@@ -13,11 +13,10 @@
 
 #include <string.h>
 
-/* Parameters of a candidate placement. `speedup`: factor by which messages between ranks are
- * assumed to be faster than CleaveNetwork states. `min_gain`: a node moves to another rank only if
- * the move gains this many times the sending time; with 0, consecutive pieces would change ranks at
- * each node. `in_bands`: pieces run on the rank of their band, so that only whole nodes choose a
- * rank. */
+/* Parameters of a candidate placement. `speedup`: assumed factor on the speed of messages.
+ * `min_gain`: a node moves to another rank only if the move gains this many times the sending time;
+ * with 0, consecutive pieces would change ranks at each node. `in_bands`: pieces run on the rank of
+ * their band, so that only whole nodes choose a rank. */
 typedef struct
 {
   double speedup, min_gain;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds pieces that several joins of one part read, and makes the later joins read a Slice of
- * the piece. A part is a segment of a plan. Joins that several parts share (CLEAVE_SHARED_PART)
- * count for each part. */
+/* Finds pieces that several joins of one segment read, and makes the later joins read a Slice of
+ * the piece. Here a part is a segment of a plan (pieces.h). Joins that several segments share
+ * (CLEAVE_SHARED_PART) count for each segment. */
 
 #include "copy-carried.h"
 
@@ -21,8 +21,8 @@ typedef struct
                       order */
 } Copying;
 
-/* Returns whether `node` is a join in the same part (segment) as `value`. A join that several parts
- * share is in each of these parts. */
+/* Returns whether `node` is a join in the same segment as `value`. A join that several segments
+ * share is in each of these segments. */
 static gboolean
 is_join (const Copying *copying, const CleaveNode *node, const CleaveResult *value)
 {

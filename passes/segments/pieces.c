@@ -31,7 +31,7 @@ cleave_segment_pieces_init (CleaveSegmentPieces *pieces,
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
       *get (pieces->part, node) = CLEAVE_NO_PART;
-      /* weights come first in the list, since pieces in the middle of a part may read them */
+      /* weights come first in the list, since any piece of a segment may read them */
       *get (pieces->place, node) =
           cleave_node_is_input (node) || cleave_node_is_fixed (node) ? 0 : ++next;
     }
@@ -56,8 +56,8 @@ cleave_segment_pieces_note (CleaveSegmentPieces *pieces, const CleaveGraph *grap
     g_array_append_val (pieces->part, part);
 }
 
-/* Sets the places of the new nodes, which the cuts added. A piece gets the place of its part. A
- * node that several parts share gets the largest place of its operands. */
+/* Sets the places of the new nodes, which the cuts added. A piece gets the place of its segment. A
+ * node that several segments share gets the largest place of its operands. */
 static void
 place_pieces (CleaveSegmentPieces *pieces, const GPtrArray *order)
 {
@@ -91,8 +91,8 @@ typedef struct
 {
   CleaveSegmentPieces *pieces;
   gboolean *seen;   /* indexed by node id: listed, or on the stack */
-  GPtrArray *stack; /* CleaveNode; below the operands of a node lie a NULL and the node itself: when
-                       the NULL is popped, all operands are listed, and the node is listed next */
+  GPtrArray *stack; /* CleaveNode: nodes to list, the next one on top. A NULL means: all operands of
+                       the node below the NULL are listed, so list this node */
   GPtrArray *order; /* CleaveNode: nodes listed so far, operands before readers */
 } Listing;
 
@@ -137,8 +137,8 @@ add (Listing *listing, CleaveNode *last)
     }
 }
 
-/* Lists the pieces of a part strip by strip: first the first strip of each end node, then the
- * second strip of each, and so on. */
+/* Lists the pieces of a segment strip by strip: first the first strip of each end node in `ends`,
+ * then the second strip of each end node, and so on. */
 static void
 add_strips (Listing *listing, const CleaveGraph *graph, char **ends)
 {

@@ -25,8 +25,9 @@ add_node (Reach *reach, CleaveNode *node)
   g_hash_table_insert (reach->place, node, GUINT_TO_POINTER (reach->nodes->len));
 }
 
-/* Returns whether a cut may continue through a node outside of the segment to the operands of the
- * node. */
+/* Returns whether strips of a segment may also cut a node outside of the segment that they read
+ * from: a view or an in-place node. The strips may then reach the nodes that compute its
+ * operands. */
 static gboolean
 is_passed (const CleaveNode *node)
 {

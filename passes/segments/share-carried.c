@@ -118,8 +118,9 @@ get_value (const Sharing *sharing,
   return cleave_graph_add_slice_range (sharing->graph, first->value->node->name, of, range, NULL);
 }
 
-/* Records in `sharing->parts` the parts that replace each Slice in `carried`. Adds a Slice of
- * the value `of` for each atom that is not the range of a Slice in `carried`. */
+/* Records in `sharing->parts` the parts that replace each Slice in `carried`, the Slices of the
+ * value `of`. `atoms` are the disjoint ranges of `of` into which the ranges of these Slices are
+ * cut. Adds a Slice for each atom that is not the range of a Slice in `carried`. */
 static void
 note_parts (Sharing *sharing, const GArray *carried, const GArray *atoms, CleaveResult *of)
 {

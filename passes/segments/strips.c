@@ -77,8 +77,8 @@ add_root (GArray *roots,
   g_array_append_val (roots, root);
 }
 
-/* Returns the number of strips of a band: each strip reads rows only of earlier strips of its band.
- * Returns 0 if there is one band for all strips and tiles. */
+/* Returns the number of consecutive strips that form one band. A strip may read rows that an
+ * earlier strip of the same band computed. Returns 0 if all strips and tiles are one band. */
 static guint
 count_strips_of_band (const CleaveSegment *segment)
 {

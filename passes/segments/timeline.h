@@ -43,7 +43,7 @@ cleave_timeline_node (const CleaveTimeline *timeline, CleaveNode *node)
  * the error if the graph has a cycle. */
 GPtrArray *
 cleave_timeline_order (const CleaveGraph *graph, gboolean with_laps, gint64 **live, GError **error);
-/* Returns the order of cleave_timeline_order() with laps, but stops at the first order whose
- * peak before laps is `n_bytes`. If `n_bytes` is 0, the peak is unknown, and all candidate
- * orders are tried. */
+/* Works as cleave_timeline_order() with laps, but tries candidate orders only until one has a peak
+ * of `n_bytes` bytes without laps. Then adds laps to this order, and returns it. If `n_bytes` is 0,
+ * tries all candidate orders. */
 GPtrArray *cleave_timeline_order_down_to (const CleaveGraph *graph, gint64 n_bytes, gint64 **live);

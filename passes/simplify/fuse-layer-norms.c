@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Replaces a chain of nodes that normalizes a value by a LayerNormalization. The distance is the
- * value minus its mean. */
+/* Replaces a chain of nodes that normalizes a value by one LayerNormalization node. In this file,
+ * the distance of an element is the element minus the mean of the value. */
 
 #include "../info.h"
 

@@ -21,12 +21,13 @@
  *  QuantizeLinear            |
  *        |                   |
  *
- * Moves a QuantizeLinear above nodes that only move elements, which then move bytes, until it
- * cancels with a DequantizeLinear of the same scale and zero point.  The two nodes cancel exactly:
- * for a byte k, k * scale / scale differs from k by less than one half.  Above a Slice or a
- * MaxPool, the QuantizeLinear would process more elements, and above a Concat it would become
- * several nodes. So it moves above these nodes only if it cancels with an operand.  A MaxPool
- * selects the same element, since quantization is monotonic.
+ * Moves a QuantizeLinear above nodes that only move elements, until a DequantizeLinear with the
+ * same scale and zero point computes its operand. Then removes both nodes, so the nodes between
+ * them move bytes instead of floats. The bits stay the same: for a byte k, k * scale / scale
+ * differs from k by less than one half.  Above a Slice or a MaxPool, the QuantizeLinear would
+ * process more elements. Above a Concat, it would become several nodes. So it moves above a Slice,
+ * MaxPool or Concat only if a DequantizeLinear that it removes computes an operand of this node. A
+ * MaxPool selects the same element of bytes as of floats, since quantization is monotonic.
  *
  * Before: a valid graph. After: a pair that would cancel is left only if another kind of node
  * stands between the pair, or if a node between the pair has other readers. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes the attributes of a node above a Transpose, and checks that the move changes no bit.
- * `behind` is the call of the node that reads the Transpose. `front` is the call of the moved
- * node, which reads the Transpose's operand. */
+/* A node reads a Transpose, and moves above it. Computes the attributes of the node after the move,
+ * and checks that the move changes no bit. `behind` is the call of the node before the move, which
+ * reads the result of the Transpose. `front` is the call after the move, which reads the
+ * Transpose's operand. */
 
 #include "past-axes.h"
 
-/* Replaces each dimension d that the attributes name by `perm->v[d]`, the dimension of the
- * Transpose's operand that becomes d. */
+/* Replaces each axis d in the attributes by `perm->v[d]`. Dimension `perm->v[d]` of the Transpose's
+ * operand is dimension d of its result. */
 static void
 permute_axes (const CleaveOp *op, gpointer attrs, const CleaveInts *perm)
 {
@@ -44,12 +45,12 @@ cleave_past_axes_may_be (const CleaveNode *node)
          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
-/* Sets `of_result` to the permutation of a Transpose that moves from the operand of a node to the
- * node's result. After the move, the Transpose reads a new result of the node: dimension
- * `of_result[d]` of the new result becomes dimension d of the Transpose's result. If operand and
- * result have the same number of dimensions, the permutation stays. If the numbers differ, the
- * permutation follows from the operand's dimensions that the result keeps. Returns FALSE if there
- * is no such permutation. */
+/* Sets `of_result` to the permutation of the Transpose after the move, when the Transpose reads the
+ * result of the node. `perm` is the permutation before the move. Dimension `of_result->v[d]` of the
+ * node's new result becomes dimension d of the Transpose's result. If the operand and the result of
+ * the node have the same number of dimensions, `of_result` equals `perm`. If the numbers differ,
+ * derives `of_result` from the dimensions of the operand that the result keeps. Returns FALSE if
+ * there is no such permutation. */
 static gboolean
 find_perm (const CleaveCall *behind,
            const CleaveDimMap *map,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Moves a Transpose below the node that reads it, if the Transpose then meets another Transpose
- * or if the graph then has fewer Transposes. For nodes along an axis, past-axes.c checks the
- * move. */
+/* Moves a Transpose below the node that reads it, if the Transpose then meets another Transpose or
+ * if the graph then has fewer Transposes. If the op of the node has an axis attribute, past-axes.c
+ * checks the move. */
 
 #include "../info.h"
 

@@ -32,9 +32,10 @@
  * ignored. */
 #define MAX_READERS 16
 
-/* How images and volumes are cut; indexed by the number of dimensions. `choices` is the order in
- * which the dimensions are tried. `letters` is the layout of a node whose op has no layout. Other
- * values are cut along the first dimension that can be cut evenly: the batch, rows, columns. */
+/* How values with 4 dimensions (images) and 5 dimensions (volumes) are cut; indexed by the number
+ * of dimensions. `choices` has the letters of the dimensions in the order in which they are tried.
+ * `letters` is the default order of the dimensions, for a node whose layout is not known. The
+ * dimensions of a value with another number of dimensions are tried in their own order. */
 static const struct
 {
   const char *choices, *letters;
@@ -222,11 +223,12 @@ find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
   return -1;
 }
 
-/* Returns whether a rank should send the operand of a node instead of the node's result: if the
- * result has more bytes, and if strips read the result. (Strips are cut by rows, and the node is
- * cut by weights.) */
+/* `node` could be cut by weights, like the node before it. Returns whether the pieces should be
+ * joined before `node` instead of after it. This is better if the result has more bytes than
+ * operand 0, and a node of a segment reads the result. Segments are cut by rows, so their strips
+ * read from all pieces of the result. */
 static gboolean
-is_better_sent_before (const CleaveNode *node, GHashTable *members)
+is_better_joined_before (const CleaveNode *node, GHashTable *members)
 {
   const CleaveResult *y = &node->results[0];
 
@@ -241,9 +243,9 @@ is_better_sent_before (const CleaveNode *node, GHashTable *members)
 }
 
 /* Continues a cut by weights into the node that reads the result. Returns the dimension of the
- * node's result. Returns -1 if a rank should rather send the node's operand
- * (is_better_sent_before()). Also returns -1 if the dimension cannot be cut evenly, for example if
- * an attention has fewer heads than there are threads. */
+ * node's result. Returns -1 if the pieces should rather be joined before the node
+ * (is_better_joined_before()). Also returns -1 if the dimension cannot be cut evenly, for example
+ * if an attention has fewer heads than there are threads. */
 static gint
 follow_weights (const CleaveNode *node, const CleaveCutDims *dims)
 {
@@ -252,7 +254,7 @@ follow_weights (const CleaveNode *node, const CleaveCutDims *dims)
 
   if (x == NULL || (node->op->flags & CLEAVE_OP_JOIN) != 0 ||
       !g_hash_table_contains (dims->by_weights, x->node) ||
-      is_better_sent_before (node, dims->members))
+      is_better_joined_before (node, dims->members))
     return -1;
   dim = follow_dim (node, 0, GPOINTER_TO_UINT (g_hash_table_lookup (dims->dims, x->node)));
   if (dim < 0 || !is_even (node->results[0].type.shape.dim[dim], dims->threads->n, LAST_SURPLUS))

@@ -10,7 +10,7 @@
  * attempt takes another dimension. */
 #define CLEAVE_MAX_ATTEMPTS 3
 
-/* The dimensions along which the nodes before a node are cut. */
+/* The dimensions along which the nodes visited so far are cut. */
 typedef struct
 {
   const CleaveThreads *threads;
@@ -18,12 +18,13 @@ typedef struct
   /* CleaveNode: nodes whose pieces each read a part of the weights, and readers of these nodes
    * that are cut along the same dimension */
   GHashTable *by_weights;
-  GHashTable *members; /* CleaveNode: nodes of segments, which strips cut by rows */
+  GHashTable *members; /* CleaveNode: nodes of segments; a segment is cut by rows into strips */
 } CleaveCutDims;
 
-/* Returns the dimension of result 0 along which to cut a node at an attempt. Returns -1 if the node
- * is not worth a cut or has no such dimension. Sets `is_by_weights` to whether the node belongs
- * into `by_weights`. */
+/* Returns the dimension of result 0 along which to cut a node. `attempt` is 0 at first. If the cut
+ * is refused, the caller calls this function again with the next number, up to CLEAVE_MAX_ATTEMPTS
+ * - 1. Returns -1 if the node is not worth a cut, or if there is no further dimension. Sets
+ * `*is_by_weights` to TRUE if the caller must add the node to `by_weights`. */
 gint cleave_cut_dims_choose (const CleaveCutDims *dims,
                              const CleaveNode *node,
                              guint attempt,

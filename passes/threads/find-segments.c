@@ -299,11 +299,12 @@ add_backward_slices (const Analysis *a,
     }
 }
 
-/* Adds a segment for each range in which more than STILL_LARGE of the limit is live. If strips do
- * not help the segment of a range, adds shorter segments of the range, in which more than the whole
- * limit is live. If `backward_slices` is TRUE, first adds a segment for each small result that is
- * computed from large values: its backward slice (add_backward_slices()). Sets `solved` to FALSE if
- * strips do not help a segment, or if the segment needs more than the limit. */
+/* Finds the ranges of nodes in which more than STILL_LARGE times the limit is live, and adds one
+ * segment for each such range. If strips do not help this segment, tries smaller segments inside
+ * the range. These are the backward slices of small results that are computed from large values, if
+ * `backward_slices` is TRUE (add_backward_slices()). Then these are the ranges in which more than
+ * the whole limit is live. Sets `*solved` to FALSE if strips do not help the segment of a range, or
+ * if this segment needs more than the limit in strips. */
 static void
 add_segments (const Analysis *a,
               const CleaveStripsTask *task,

@@ -13,16 +13,16 @@
  * a cut. The strips run one after the other, layer by layer. Several threads work at one strip
  * each, a layer or so behind the strip before it. */
 
-/* Segments are found only if the peak has at least this many bytes. Smaller values stay in the
- * caches. */
+/* Segments are found only if the peak of the unsplit graph has at least this many bytes. The values
+ * of a graph with a smaller peak stay in the caches anyway. */
 #define CLEAVE_STAGES_MIN_PEAK (G_GINT64_CONSTANT (4) << 20)
 
 /* Returns the segments (CleaveSegment) that need less memory in strips, each with its strips chosen
  * for the given threads. Does not change the graph. `peak` is the unsplit peak in bytes; the goal
- * is half of it. Sets `*solved` to FALSE if segments between nodes that all data passes through do
- * not reach the goal. If `backward_slices` is TRUE, the function then also tries the backward slice
- * of each small result inside such a segment as a segment. Returns NULL and sets the error if the
- * graph has a cycle. */
+ * is half of it. First tries segments that begin and end at nodes through which all data passes.
+ * Sets `*solved` to FALSE if these segments do not reach the goal. If strips do not help such a
+ * segment and `backward_slices` is TRUE, also tries smaller segments inside it: the backward slice
+ * of each small result. Returns NULL and sets the error if the graph has a cycle. */
 GPtrArray *cleave_segments_find (CleaveGraph *graph,
                                  gint64 peak,
                                  const CleaveThreads *threads,

@@ -46,8 +46,9 @@ add_root (GArray *roots, CleaveNode *node, guint dim, guint n_threads)
   g_array_append_val (roots, root);
 }
 
-/* Returns the set of all nodes of segments. After the segments are cut, the set has the nodes that
- * stayed whole. Leaves out nodes in `pieces`; NULL: none. */
+/* Returns the set of all nodes of segments, without the nodes in the set `pieces` (NULL: no such
+ * nodes). Cutting a segment removes the cut nodes from it. So if this function is called after the
+ * cuts, it returns the nodes that stayed whole. */
 static GHashTable *
 list_members (const GPtrArray *segments, GHashTable *pieces)
 {
@@ -116,9 +117,10 @@ costs_more_than_it_saves (const CleaveNode *node,
          4 * time * (double) whole->peak < (double) cleave_tensor_type_n_bytes (&overwritten->type);
 }
 
-/* Returns the nodes to cut at an attempt (CleaveRoot), each with its dimension. The nodes to cut
- * are expensive nodes outside of segments. If `among_members`, they are the nodes that stayed whole
- * when the segments were cut. Later attempts contain only nodes that were refused before. */
+/* Returns the nodes to cut (CleaveRoot), each with its dimension. Chooses among the nodes that are
+ * not in `members`; if `among_members`, among the nodes in `members`. `attempt` is 0 at first. At a
+ * later attempt, chooses only among the nodes in `refused`, whose cuts were refused at earlier
+ * attempts. */
 static GArray *
 find_roots (CleaveGraph *graph,
             const CleaveThreads *threads,
@@ -327,12 +329,14 @@ cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **
  * **Rematerialization.** If strips do not halve the peak, a large value that a global pooling needs
  * whole is computed twice. The pooling reads the value by channels, and all other readers read it
  * by strips. Rematerialization adds at most 3 % to the multiply-accumulates of the graph. With
- * rematerialization, runs of large values are segments too, even if smaller values bypass them.
- * With one thread, no other nodes are split.
+ * rematerialization, runs of large values are segments too, even if smaller values bypass them. If
+ * @n_threads is 1, only segments and rematerialized values are split: the following rules are for
+ * several threads.
  *
- * **Recurrent layers** that follow each other are cut along the time. Each chunk begins with the
- * final state of the chunk before it, so that each thread works at another layer. If there are more
- * threads than layers, and the batch has a sequence for each thread, the batch is cut instead.
+ * **Recurrent layers** that follow each other are cut along the time dimension. Each chunk begins
+ * with the final state of the chunk before it, so that each thread works at another layer. If there
+ * are more threads than layers, and the batch has a sequence for each thread, the batch is cut
+ * instead.
  *
  * **Every other node** that takes longer than about 2 microseconds becomes one piece for each
  * thread, along the first of these dimensions that can be cut evenly:

@@ -387,8 +387,10 @@ step_on (const CleaveNode *node, guint *dim)
   return NULL;
 }
 
-/* Returns the nodes (CleaveRoot) after `whole` to cut into chunks along `dim`. The last of these
- * nodes is the last node whose result is smaller than all results before it. */
+/* Visits the nodes that follow `whole`, at most MAX_BETWEEN nodes. Returns the nodes (CleaveRoot)
+ * to cut into chunks along `dim`: all nodes up to the node with the smallest result. If several
+ * results are smallest, the last of these nodes is the end. Returns no nodes if no result is
+ * smaller than the result of `whole`. */
 static GArray *
 find_after (const CleaveNode *whole, guint dim, gint64 n_chunks)
 {

@@ -4,7 +4,7 @@
 #include "../split/report.h"
 #include "for-threads.h"
 
-/* Cuts recurrent layers (LSTM, GRU, RNN) that follow each other along the time. A chunk begins with
+/* Cuts consecutive recurrent layers (LSTM, GRU, RNN) into chunks of time steps. A chunk begins with
  * the state in which the chunk before it ended, so the sums are the same. Each thread can work at
  * one layer, and memory holds a few chunks instead of a whole sequence. for-threads.c cuts layers
  * for threads, and fit/split-per-reader.c cuts layers for memory:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes parts. A part is a strided range (`window`) of a value. A part of a constant is a
- * constant that shares its bytes, and a part of a constant expression is a smaller expression.
- * Any other part, and a part with steps, is a Slice. */
+/* Makes parts. A part is a strided range (`window`) of a value. If all steps of the range are 1, a
+ * part of a constant is a constant that shares its bytes, and a part of a constant expression is a
+ * smaller expression. All other parts are Slices. */
 
 #include "forwarded-parts.h"
 

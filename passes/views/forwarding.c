@@ -49,7 +49,8 @@ cleave_forwarder_made (const CleaveForwarder *forwarder, const CleaveResult *res
 void
 cleave_forwarder_stop_at (CleaveForwarder *forwarder, CleaveNode *node)
 {
-  /* a forwarder reads past views and joins only */
+  /* only views and joins can be stops: a forwarder never replaces another node by the node's
+   * operands */
   if ((node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) != 0)
     g_hash_table_add (forwarder->stops, node);
 }
@@ -263,8 +264,8 @@ needs_new_join (const CleaveJoin *join, const CleaveStridedRange *window, const 
   return found->len < join->n;
 }
 
-/* Returns the elements of `value` in a window that the forwarder cannot read further up: a new join
- * of parts of `value`, or one part. */
+/* Returns the elements of `value` in `window`, as a new join of parts of `value` or as one part.
+ * The caller has already replaced `value` by the earliest value that contains these elements. */
 static CleaveResult *
 get_there (CleaveForwarder *forwarder,
            CleaveResult *value,
@@ -276,8 +277,10 @@ get_there (CleaveForwarder *forwarder,
   return cleave_forwarded_part_get (forwarder, value, window, name);
 }
 
-/* Returns a value that equals `part`, read as far up as possible. Returns `part` if no value
- * further up equals it. */
+/* Returns a value with the same elements as `part`, the result of a Slice or a Split. Goes from the
+ * operand of the Slice towards the inputs, past views and joins, and makes the value from the
+ * earliest value that contains these elements. Returns `part` if the operand itself is the earliest
+ * such value. */
 static CleaveResult *
 forward (CleaveForwarder *forwarder, CleaveResult *part)
 {
@@ -296,8 +299,9 @@ forward (CleaveForwarder *forwarder, CleaveResult *part)
   return get_there (forwarder, there, &window, part->node->name);
 }
 
-/* Reads the Slices in `pending`, which get_joined() added, from values further up. Keeps the key of
- * a replaced Slice in `parts`, and maps it to the value that replaced the Slice. */
+/* get_joined() added the Slices in `pending`. Replaces each of these Slices by a value that the
+ * forwarder finds past views and joins (forward()), if there is one. Keeps the key of a replaced
+ * Slice in `parts`, and maps the key to the value that replaced the Slice. */
 static void
 read_pending (CleaveForwarder *forwarder)
 {

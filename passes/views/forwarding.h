@@ -30,12 +30,14 @@ CleaveResult *cleave_forwarder_get (CleaveForwarder *forwarder,
                                     CleaveResult *value,
                                     const CleaveRange *range,
                                     const char *name);
-/* Returns whether the forwarder would read a range of `value` from a value further up. */
+/* Returns whether the forwarder would read a range of `value` from an earlier value, past the view
+ * or join that computes `value`. */
 gboolean cleave_forwarder_reads_back (CleaveForwarder *forwarder,
                                       CleaveResult *value,
                                       const CleaveRange *range);
-/* Reads `result`, the result of a Slice or a Split, as far up as possible. Returns a value with the
- * same bits as `result`. Returns `result` if no value further up has these bits. */
+/* `result` is the result of a Slice or a Split. Returns a value with the same elements that is made
+ * from an earlier value, past as many views and joins as possible. Returns `result` if its operand
+ * is no view or join that can be passed. */
 CleaveResult *cleave_forwarder_forward (CleaveForwarder *forwarder, CleaveResult *result);
 /* Returns whether the last call of cleave_forwarder_get() or cleave_forwarder_forward() added the
  * node of this result. */

@@ -24,7 +24,7 @@ get_axis (const CleaveNode *node)
 
 /* Sets `begin`, `step` and `count` to the first index of a Gather, the difference of neighboring
  * indices, and the number of indices. Negative indices count from the end. Returns FALSE if the
- * indices are not constant, not in range, or not in even ascending steps. */
+ * indices are not constant, are not in range, or do not ascend by equal steps. */
 static gboolean
 find_progression (const CleaveNode *node, gint64 *begin, gint64 *step, gint64 *count)
 {

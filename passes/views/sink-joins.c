@@ -94,7 +94,8 @@ find_parts (const CleaveResult *whole)
   return parts->len <= MAX_PARTS ? g_steal_pointer (&parts) : NULL;
 }
 
-/* Returns whether at least one part is a view. A join would copy the view. */
+/* Returns whether at least one part of a join is a view. The join copies this view, and the copy is
+ * saved if the join sinks. */
 static gboolean
 has_view (const GArray *parts)
 {
@@ -129,8 +130,8 @@ find_joined (const CleaveNode *node)
   return joined;
 }
 
-/* Returns whether the range of operand `joined` that a chunk reads equals the range of the result
- * that it computes, without padding. */
+/* Returns whether a chunk reads of operand number `joined` exactly the range that it computes of
+ * the result. Returns FALSE if the chunk reads padding. */
 static gboolean
 reads_its_place (const CleaveChunk *chunk, guint joined)
 {

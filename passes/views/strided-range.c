@@ -107,8 +107,9 @@ read_window (const CleaveResult *result, CleaveStridedRange *window)
       if (!cleave_dim_map_read (&map[d], d, from->dim[d], to->dim[d], &window->begin[d],
                                 &window->step[d]))
         return FALSE;
-      /* normalize, so that equal windows compare equal: two Slices of one element would replace
-       * each other without end */
+      /* set unused fields to fixed values, so that windows with the same elements compare equal. If
+       * two Slices of the same single element had different steps, each would replace the other
+       * without end */
       if (to->dim[d] < 2)
         window->step[d] = 1;
       if (to->dim[d] == 0)

@@ -23,7 +23,7 @@ gboolean cleave_strided_range_equal (const CleaveStridedRange *a, const CleaveSt
 CleaveStridedRange cleave_strided_range_compose (const CleaveStridedRange *outer,
                                                  const CleaveStridedRange *inner);
 /* Gets the begin and step of the map of an operand's dimension `d`. Returns FALSE if the map does
- * not select single elements in even steps. */
+ * not select single elements that are equal steps apart. */
 gboolean cleave_dim_map_read (const CleaveDimMap *map,
                               guint d,
                               gint64 n_operand,
