@@ -56,8 +56,8 @@ replace (Applier *applier, CleaveRegionNode *member, GHashTable *gone)
   member->node = NULL;
 }
 
-/* Returns the number of entries of `values`: one for each result of each piece. A passed view has
- * none. */
+/* Returns the number of entries of `member->values`: one for each result of each piece. Returns 0
+ * for a view without pieces of its own (`is_passed`). */
 static guint
 n_values (const CleaveRegionNode *member)
 {
@@ -217,9 +217,9 @@ spread_all (Applier *applier)
     }
 }
 
-/* Adds the joins in `kept` to the stops, and removes deleted nodes from the stops. Does not scan
- * the whole set of stops: the set grows with each region, so the scans would take time quadratic in
- * the number of regions. */
+/* Updates `region->stops`, the joins past which no Slice may read: adds the joins in
+ * `applier->kept`, and removes the nodes in `removed`. Does not scan the whole set: the set grows
+ * with each region, so the scans would take time quadratic in the number of regions. */
 static void
 update_stops (Applier *applier, GHashTable *removed)
 {

@@ -3,9 +3,9 @@
 
 #include "region.h"
 
-/* The last step of a split: turns the plan of a region into nodes. Builds the pieces (build.h),
- * lets readers outside the region read the joins, lets Slices read past the joins, and removes
- * nodes that lost their last user. region.h plans the region before. */
+/* The last step of a split: turns the plan of a region (region.h) into nodes. Builds the pieces
+ * (build.h), and lets readers outside the region read the joins of the pieces. Lets each Slice of a
+ * join read the pieces directly, and removes nodes that lost their last user. */
 
 /* Builds the pieces that the plan of a region lists, and removes nodes that are left without users.
  * Cannot fail. Afterwards, `values` of each region node has the results of its pieces. An entry is

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the largest number of bytes that a whole node needs. A node stays whole if it is an
- * input, or if the recursion of the split does not reach it from the roots. */
+/* Finds a lower bound on the peak of a graph after a split. Each node that stays whole needs the
+ * bytes of its operands and results at the same time. The bound is the largest of these numbers. A
+ * node stays whole if it is an input, or if the recursion of the split does not reach it from the
+ * roots. */
 
 #include "bound.h"
 

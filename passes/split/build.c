@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Builds the nodes of the planned pieces, and the values that each piece reads (its demands). A
- * member is a region node. The covers of a demand are the pieces of a member that together
+ * member is a region node. The covering pieces of a demand are the pieces of a member that together
  * contain the demand. */
 
 #include "build.h"
@@ -79,7 +79,7 @@ gather_demand (Builder *builder,
   const CleaveResult *whole = &member->node->results[demand->result];
   CleaveTensorType type = { whole->type.element, cleave_range_shape (demand->range) };
 
-  /* the covers list the latest piece first */
+  /* `covers` lists the latest piece first */
   for (guint i = demand->n; i > 0; i--)
     {
       guint piece = member->covers[demand->first + i - 1];
@@ -113,8 +113,8 @@ take_demand (Builder *builder,
       builder->forwarder, member->values[piece * member->n_results + demand->result], &local, name);
 }
 
-/* Compares two demands by their covers and results. Returns 0 if both demands have equal covers and
- * results. */
+/* Compares two demands on a region node by their covering pieces and by the number of the result
+ * that they read. Returns 0 if both are equal. */
 static int
 compare_covers (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -148,9 +148,9 @@ note_widest (const CleaveRegionNode *member, const guint *demands, guint n)
     }
 }
 
-/* Sets `wider` of each demand to a demand with the same covers that contains the demand. Only the
- * widest of these demands is assembled, and the others become Slices of it. For example, the rows
- * that a residual Add reads lie in the rows that the convolution beside it reads. */
+/* Sets `wider` of each demand to a demand that contains it and has the same covering pieces. Only
+ * the widest of these demands is assembled, and the others become Slices of it. For example, the
+ * rows that a residual Add reads lie in the rows that the convolution beside it reads. */
 static void
 find_wider (const CleaveRegionNode *member)
 {
@@ -170,9 +170,10 @@ find_wider (const CleaveRegionNode *member)
     }
 }
 
-/* Builds the wider demand that contains `demand`, if it is not built yet. Returns a Slice of the
- * value of the wider demand. The forwarder stops at that value, so that the Slice stays a view of
- * the Assemble. */
+/* Returns the value of `demand` as a Slice of the value of its wider demand (`wider`). The value of
+ * the wider demand is an Assemble; builds the Assemble if it does not exist yet. Makes the
+ * forwarder stop at the Assemble. If not, the forwarder would replace the Slice by a smaller
+ * Assemble. */
 static CleaveResult *
 view_wider (Builder *builder,
             CleaveRegionNode *member,
@@ -320,8 +321,9 @@ build_split (Builder *builder, CleaveRegionNode *member)
       member->whole[r] = build_whole (member, r);
 }
 
-/* Builds the values of all demands on a view. Each value is a part of the view's operand. Builds
- * these values before a consumer reads them, so that a chain of views needs no recursion. */
+/* Builds the values of all demands on a view without pieces of its own (`is_passed`). Each value is
+ * a part of the view's operand. Builds these values before a consumer reads them, so that a chain
+ * of views needs no recursion. */
 static void
 build_passed (Builder *builder, CleaveRegionNode *member)
 {

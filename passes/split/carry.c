@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes a piece of each box of rows that no earlier strip computes, and finds the covers of each
- * demand: the pieces that together contain it. With the policy exchange, two neighboring strips
- * that run at the same time each compute half of their overlap. */
+/* Makes a piece of each box of rows that no earlier strip computes. Finds the covering pieces of
+ * each demand: the pieces that together contain the demand. With the policy exchange, two
+ * neighboring strips that run at the same time each compute half of their overlap. */
 
 #include "carry.h"
 
@@ -61,8 +61,9 @@ add_produced (Produced *produced, const CleaveRange *box, guint piece)
   g_array_append_val (produced->boxes, all);
 }
 
-/* Appends the covers of a demand to the covers of the node, the latest piece first. `first` is the
- * number of covers before, and the function returns the number of covers afterwards. */
+/* Finds the covering pieces of a demand among the pieces in `produced`. Appends their indices to
+ * `covers` of the region node, the latest piece first. `first` is the length of `covers` before;
+ * returns the length afterwards. */
 static guint
 cover_demand (CleaveCutter *cutter, CleaveDemand *demand, guint first, const Produced *produced)
 {

@@ -10,16 +10,18 @@
 
 #include <math.h>
 
-/* An extent in units of the alignment. For example, an extent of 10 with the alignment 4 has 3
- * units, the last one with 2 elements. So the last chunk may need one more unit than the other
- * chunks to have the minimum size. */
+/* An extent in units of the alignment, and the limits on its chunks. For example, an extent of 10
+ * with the alignment 4 has 3 units, the last one with 2 elements. So the last chunk may need one
+ * more unit than the other chunks to have the minimum size. */
 typedef struct
 {
-  gint64 n;            /* number of units of the alignment in the extent */
+  gint64 n;            /* number of units in the extent; a unit has as many elements as the
+                          alignment */
   gint64 least;        /* smallest number of units that a chunk may have */
   gint64 least_at_end; /* smallest number of units that the last chunk may have, if there are
                           several chunks */
-  gint64 most;         /* largest number of chunks, all of which have the minimum size */
+  gint64 most;         /* largest number of chunks into which the extent can be cut, so that each
+                          has the minimum size */
 } Units;
 
 static Units

@@ -26,9 +26,9 @@ typedef struct
   gint64 schedule, subgraph;
 } CleavePeaks;
 
-/* Returns the peaks of a graph for which there are limits. If a peak exceeds its limit, appends a
- * message about this limit to `why`. If the peaks of the schedule and of a subgraph exceed their
- * limits, the message is about the schedule. */
+/* Measures the peaks of a graph that `constraint` limits, and returns them. If a peak exceeds its
+ * limit, appends a message about this limit to `why`. If the peaks of the schedule and of a
+ * subgraph exceed their limits, the message is about the schedule. */
 CleavePeaks cleave_constraint_measure (const CleaveConstraint *constraint,
                                        const CleaveGraph *graph,
                                        GString *why);

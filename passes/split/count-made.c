@@ -9,9 +9,10 @@
 #include "../../lib/ir/error.h"
 #include "../../lib/ir/saturate.h"
 
-/* If a region would make too many nodes, counting stops at FAR times the limit. A limit above
- * MAX_COUNTED nodes counts as MAX_COUNTED here, but counting never stops below the limit itself. An
- * exact number in the error message would need some 100 MB. */
+/* If a region would make more nodes than its limit L, counting stops at FAR times L nodes, or at
+ * FAR times MAX_COUNTED nodes if L is larger than MAX_COUNTED. If L is larger than both numbers,
+ * counting stops at L nodes. The error message then states the counted number as a minimum.
+ * Counting all nodes of a large region would need some 100 MB. */
 #define FAR 4
 #define MAX_COUNTED (1 << 18)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lists the cuts of each dimension of a node's result, with the factors by which each cut
- * reduces the bytes of the node's values. */
+/* Lists the cuts of each dimension of a node's result. For each cut, computes how many elements a
+ * chunk reads of each value along the cut dimension (cuts.h). */
 
 #include "cut-chunks.h"
 
@@ -62,14 +62,14 @@ list_values (CleaveCuts *cuts)
     }
 }
 
-/* Returns the factor of a value for a span of dimension `d` of the result: the extent that the span
- * reads of the value. For example, 4 rows of a 3x3 convolution read 6 rows. If several dimensions
- * of the value depend on `d`, multiplies their extents. */
+/* Returns the extent of a value that a span of dimension `d` of the result reads. For example, 4
+ * result rows of a 3x3 convolution read 6 rows of the operand. If several dimensions of the value
+ * depend on `d`, multiplies their extents. */
 static gint64
-take (const CleaveCutValue *value, guint d, CleaveSpan span)
+find_extent (const CleaveCutValue *value, guint d, CleaveSpan span)
 {
   CleaveSpan spans[CLEAVE_MAX_RANK];
-  gint64 factor = 1;
+  gint64 extent = 1;
 
   spans[d] = span;
   for (guint i = 0; i < value->shape.rank; i++)
@@ -77,13 +77,13 @@ take (const CleaveCutValue *value, guint d, CleaveSpan span)
       {
         CleaveSpan read = cleave_dim_map_apply (&value->map[i], spans);
 
-        factor *= MAX (MIN (read.end, value->shape.dim[i]) - MAX (read.begin, 0), 0);
+        extent *= MAX (MIN (read.end, value->shape.dim[i]) - MAX (read.begin, 0), 0);
       }
-  return factor;
+  return extent;
 }
 
-/* Sets `low`: the factor of each value in the chunk that reads the most elements, among a sample of
- * the chunks. */
+/* Sets `cut->low`, the extent of each value that the largest chunk reads. The largest chunk is the
+ * chunk with the largest sum of these extents. Visits only a sample of the chunks. */
 static void
 find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
@@ -98,17 +98,17 @@ find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
       gint64 sum = 0;
 
       for (guint v = 0; v < cuts->n_values; v++)
-        sum += take (&cuts->values[v], d, span);
+        sum += find_extent (&cuts->values[v], d, span);
       if (sum <= most)
         continue;
       most = sum;
       for (guint v = 0; v < cuts->n_values; v++)
-        cut->low[v] = take (&cuts->values[v], d, span);
+        cut->low[v] = find_extent (&cuts->values[v], d, span);
     }
 }
 
-/* Sets `high`: the largest factor of each value over all chunks. If there are many chunks, finds
- * the largest factor over a sample. */
+/* Sets `cut->high`, the largest extent of each value that any chunk reads. If there are more than
+ * CLEAVE_CUT_MAX_ALL chunks, visits only a sample of the chunks. */
 static void
 find_high (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
@@ -124,12 +124,12 @@ find_high (const CleaveCuts *cuts, guint d, CleaveCut *cut)
       CleaveSpan span = cleave_cut_span (cut, cuts->shape.dim[d], all ? i : sample[i]);
 
       for (guint v = 0; v < cuts->n_values; v++)
-        cut->high[v] = MAX (cut->high[v], take (&cuts->values[v], d, span));
+        cut->high[v] = MAX (cut->high[v], find_extent (&cuts->values[v], d, span));
     }
 }
 
-/* Returns whether each value's largest factor in `cut` is at most its factor in the largest chunk
- * of `other`. */
+/* Returns whether no chunk of `cut` reads more of any value than the largest chunk of `other`
+ * reads. */
 static gboolean
 is_as_good (const CleaveCuts *cuts, guint d, CleaveCut *cut, const CleaveCut *other)
 {
@@ -143,8 +143,9 @@ is_as_good (const CleaveCuts *cuts, guint d, CleaveCut *cut, const CleaveCut *ot
   return TRUE;
 }
 
-/* Returns whether an earlier cut in the list dominates `cut`: the earlier cut has at most as many
- * chunks, and no value has a larger factor than in `cut`. */
+/* Returns whether an earlier cut in the list dominates `cut`. The earlier cut then has at most as
+ * many chunks, and none of its chunks reads more of any value than the largest chunk of `cut`
+ * reads. */
 static gboolean
 is_dominated (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
 {
@@ -302,8 +303,9 @@ note_least (CleaveCuts *cuts, guint d, const CleaveCut *cut)
     cuts->least[d][v] = MIN (cuts->least[d][v], cut->low[v]);
 }
 
-/* Lowers `least`, the smallest factor of each value, to the factors of cuts that are too fine to be
- * listed. Looks at a sample of these cuts, and at the finest cut. */
+/* `cuts->least` has the smallest extent of each value that the largest chunk of any cut reads.
+ * Lowers it for the cuts that are not listed, since they have too many chunks. Visits a sample of
+ * these cuts, and the finest cut. */
 static void
 note_finer (CleaveCuts *cuts, guint d)
 {

@@ -4,14 +4,16 @@
 #include "options.h"
 #include "plan.h"
 
-/* Lists the ways to cut each dimension of a node's result, and the factors by which each cut
- * reduces the bytes of the node's values.
+/* Lists the ways to cut each dimension of a node's result. For each way, computes how much of each
+ * operand and result a chunk reads or writes.
  *
- * The bytes of a chunk are a sum over operands and results. Each term is a product over the
- * dimensions of the result, so a cut of one dimension is one factor for each value. Example: a 3x3
- * convolution without padding has 8 result rows, cut into 2 chunks. The factor of the result is 4
- * (rows), the factor of the operand X is 6 (4 rows and a halo of 2), and the factor of the weights
- * is 1. search.h and level-search.h choose among the cuts. */
+ * A value is an operand or a result of the node. A chunk of a dimension reads an extent of each
+ * value: the number of elements along this dimension. A piece has a chunk of each dimension, so the
+ * bytes of a value in the piece are a product of extents and the bytes of an element. The bytes of
+ * a piece are the sum over all values. Example: a 3x3 convolution without padding has 8 result
+ * rows, cut into 2 chunks. The extent of the result is 4 rows. The extent of the operand X is 6: 4
+ * rows and a halo of 2. The extent of the weights is 1, since no dimension of the weights depends
+ * on the rows. search.h and level-search.h choose among the cuts. */
 
 /* A value of the node: an operand, or a result that has users. */
 typedef struct
@@ -40,12 +42,12 @@ typedef struct
 {
   gint64 n, align;
   CleaveLarger larger;
-  gint64 *low; /* indexed by value: factor of the value in the chunk that reads the most elements */
-  /* indexed by value: largest factor of the value in any chunk; NULL: not computed yet */
+  gint64 *low; /* indexed by value: extent of the value that the largest chunk reads */
+  /* indexed by value: largest extent of the value that any chunk reads; NULL: not computed yet */
   gint64 *high;
   GArray *kinds;       /* CleaveKind: the kinds of the chunks; NULL: not computed yet */
   gboolean is_refused; /* a chunk of the cut is not legal */
-  /* another cut has at most as many chunks, and no larger factor for any value */
+  /* another cut has at most as many chunks, and its chunks read no more of any value */
   gboolean is_dominated;
 } CleaveCut;
 
@@ -70,7 +72,8 @@ typedef struct
   CleaveCutsToList list;
   GArray *cuts[CLEAVE_MAX_RANK]; /* CleaveCut, from few chunks to many; the first cut leaves the
                                     dimension whole */
-  /* indexed by value: the smallest factor of any cut, listed or not */
+  /* indexed by value: smallest extent of the value that the largest chunk of any cut reads; also
+   * includes cuts with too many chunks to be listed */
   gint64 *least[CLEAVE_MAX_RANK];
   gboolean is_truncated; /* there are finer cuts that are not listed */
   gboolean is_surprised; /* a cut whose sample was legal had an illegal chunk */
@@ -86,7 +89,7 @@ void cleave_cuts_clear (CleaveCuts *cuts);
 CleaveCut *cleave_cuts_get (const CleaveCuts *cuts, guint d, guint i);
 CleaveSpan cleave_cut_span (const CleaveCut *cut, gint64 extent, gint64 i);
 /* Finds the kinds of the chunks of a cut, unless they were found before. Returns FALSE, with the
- * reason in `why`, if a chunk is not legal, however the other dimensions are cut. */
+ * reason in `why`, if a chunk is not legal in any cut of the other dimensions. */
 gboolean cleave_cut_find_kinds (CleaveCuts *cuts, guint d, CleaveCut *cut, GString *why);
 /* Returns the ranges (CleaveRange) of the grid that cuts dimension d with cut number `at[d]`.
  * Dimension 0 is outermost. */

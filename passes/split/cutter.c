@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Adds pieces to a region node, and adds pieces to the covers of a demand. The covers of a
- * demand are the pieces that together contain it. */
+/* Adds pieces to a region node, and records the covering pieces of a demand: the pieces that
+ * together contain the demand. */
 
 #include "cutter.h"
 

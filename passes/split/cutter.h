@@ -34,6 +34,6 @@ guint cleave_cutter_add_piece (CleaveRegion *region,
 /* Returns the index of the piece with this range. If there is none, appends a piece of chunk
  * `k`. */
 guint cleave_cutter_get_piece (CleaveCutter *cutter, guint k, const CleaveRange *range);
-/* Appends a piece to the covers of a demand. The covers of one demand must be added
- * consecutively. */
+/* Appends a piece to the covering pieces of a demand. The covering pieces of one demand must be
+ * added consecutively. */
 void cleave_cutter_add_cover (CleaveCutter *cutter, CleaveDemand *demand, guint piece);

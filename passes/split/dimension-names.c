@@ -92,8 +92,8 @@ typedef struct
   guint way[CLEAVE_MAX_RANK];
 } Step;
 
-/* Returns the letters of a source as letters of the node: letter d of the source becomes letter
- * `way[d]`. */
+/* Converts the letters of a node's source (find_source()) to letters of the node: letter d of the
+ * source becomes letter `way[d]` of the node. */
 static const char *
 permute (const char *letters, const guint *way)
 {

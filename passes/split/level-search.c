@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lowers the level until a split of a copy of the graph meets the limits, and stores the ranges
- * of this split in the roots. A member is a root that the search cuts. A cut of a dimension is
- * one of the ways to divide it, from coarse to fine (CleaveCut). */
+/* The level is a limit on the bytes of a piece. Lowers the level until a split of a copy of the
+ * graph meets the limits on the graph, and stores the ranges of this split in the roots. A member
+ * is a root that the search cuts. A cut of a dimension is one of the ways to divide it, from coarse
+ * to fine (CleaveCut). */
 
 #include "level-search.h"
 
@@ -10,8 +11,7 @@
 
 #include <string.h>
 
-/* The level is the limit on the bytes of a piece. To get the next level, the search multiplies the
- * level by this factor. */
+/* To get the next level, the search multiplies the level by this factor. */
 #define LESS 3 / 4
 /* comparing this many cuts with a level takes as long as planning one chunk, and counts as one unit
  * of work */
@@ -19,8 +19,9 @@
 /* The search checks the legality of cuts into at most this many chunks. Finer cuts are checked only
  * when the graph is split. */
 #define MAX_CHECKED 512
-/* After this many levels without a lower peak, the search no longer tries a dimension as the first
- * one to cut. */
+/* At each level, the search tries one split for each dimension d: a split that cuts all nodes along
+ * d first. If these splits bring no lower peak at this many consecutive levels, the search stops
+ * trying d as the first dimension. */
 #define PATIENCE 6
 
 /* A node that the search cuts. `at[d]` is the index of its current cut of dimension d. */
@@ -33,16 +34,16 @@ typedef struct
   gint64 n;        /* number of pieces into which the current cuts divide the node */
   gint64 n_looks;  /* number of cuts that were compared with the level, and are not counted in the
                       trial's work yet */
-  gboolean is_low; /* the pieces fit into the level */
+  gboolean is_low; /* the largest piece has at most as many bytes as the level */
 } Member;
 
 struct _CleaveLevelSearch
 {
   CleaveTrial *trial;
   GPtrArray *members; /* Member: the nodes that are split together */
-  /* Indexed by the dimension along which members are cut first (try_level()). `least` is the
-   * smallest sum of the peaks that have limits, in bytes. `n_levels_ago` is the number of levels
-   * that the search has tried since it found that sum. */
+  /* Indexed by the dimension along which nodes are cut first (try_level()). `least` is the smallest
+   * sum of the peaks that have limits, in bytes. `n_levels_ago` is the number of levels that the
+   * search has tried since it found that sum. */
   gint64 least[CLEAVE_MAX_RANK];
   guint n_levels_ago[CLEAVE_MAX_RANK];
 };
@@ -118,8 +119,8 @@ fits (const Member *member, gint64 level)
          (limit == 0 || piece_bytes (member, TRUE) <= limit);
 }
 
-/* Returns the index of the coarsest cut of dimension `d` that fits into the level. If no cut fits,
- * returns the index of the cut with the smallest pieces. */
+/* Returns the index of the coarsest cut of dimension `d` with pieces of at most `level` bytes. If
+ * there is no such cut, returns the index of the cut with the smallest pieces. */
 static guint
 pick_cut (Member *member, guint d, gint64 level, gint64 max_n)
 {
@@ -165,8 +166,9 @@ cut_dimension (Member *member, guint d, gint64 level, gint64 max_n)
   member->n *= cleave_cuts_get (&member->cuts, d, best)->n;
 }
 
-/* Cuts a member into few pieces along dimension `first`. If these pieces do not fit into the level,
- * also cuts the member along the other dimensions. Returns whether a cut of the member changed. */
+/* Cuts a node into the fewest pieces of at most `level` bytes along dimension `first`. If even the
+ * smallest pieces along `first` have more bytes, also cuts the node along the other dimensions.
+ * Returns whether the cuts differ from the node's cuts before. */
 static gboolean
 cut_member (Member *member, guint first, gint64 level, gint64 max_n)
 {
@@ -186,7 +188,8 @@ cut_member (Member *member, guint first, gint64 level, gint64 max_n)
   return memcmp (before, member->at, sizeof before) != 0;
 }
 
-/* Cuts each member for a level (cut_member()). Returns whether a cut of any member changed. */
+/* Cuts all nodes of the search into pieces of at most `level` bytes (cut_member()). Returns whether
+ * a cut of any node changed. */
 static gboolean
 cut_all (CleaveLevelSearch *search, guint first, gint64 level)
 {
@@ -254,10 +257,10 @@ may_go_on (const CleaveLevelSearch *search)
   return FALSE;
 }
 
-/* Tries splits at one level, at most one split for each dimension. The split for dimension `first`
- * cuts each member along `first`. Only if the pieces do not fit into the level, it also cuts the
- * member along other dimensions. Returns TRUE as soon as a split meets the limits. Sets `*is_last`
- * to TRUE if the pieces of no member fit into the level, so that lower levels need not be tried. */
+/* Tries splits whose pieces have at most `level` bytes, at most one split for each dimension d.
+ * This split cuts all nodes along d first (cut_all()). Returns TRUE as soon as a split meets the
+ * limits. Sets `*is_last` to TRUE if every node has a piece of more than `level` bytes in every
+ * split, so that lower levels need not be tried. */
 static gboolean
 try_level (CleaveLevelSearch *search, gint64 level, GArray *roots, gboolean *is_last)
 {

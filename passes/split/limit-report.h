@@ -15,8 +15,8 @@ typedef struct
   gboolean is_asked[CLEAVE_LIMIT_PIECES + 1];
 } CleaveLimitReport;
 
-/* Records the limits on the pieces of each root. Call this function before the limits on the graph
- * are checked, which may leave roots whole. */
+/* Records the limits on the pieces of each root. Call this function before the check of the limits
+ * on the graph: this check may remove the pieces of roots. */
 void cleave_limit_report_add_roots (CleaveLimitReport *limit_report, const GArray *roots);
 void cleave_limit_report_add_peaks (CleaveLimitReport *limit_report,
                                     const CleaveConstraint *limits,

@@ -368,8 +368,8 @@ cleave_tiling_set_alignments (CleaveTiling *tiling, const gint64 *alignments, gu
  * @min_chunk: the smallest legal chunk of a dimension; 1 by default
  *
  * Forbids chunks that are too small. A dimension that is smaller than the minimum stays whole. A
- * remainder that is too small is added to its neighbor. With a number of chunks or weights, the
- * last chunk gets the minimum. Sizes and ranges given by the caller must meet the minimum.
+ * remainder that is too small is added to its neighbor. With weights or a number of chunks, a last
+ * chunk that is too small gets the minimum. Sizes and ranges of the caller must meet the minimum.
  *
  * Since: 0.1
  */

@@ -83,15 +83,17 @@ gboolean cleave_dims_parse (
 gboolean cleave_tiling_get_chunk_rules (
     const CleaveTiling *tiling, guint i, guint n, CleaveChunkRules *rules, GError **error);
 
-/* The space of a search: the dimensions that it may cut, and the rules for their chunks. */
+/* The splits that a search may choose: the dimensions that it may cut, and the rules for their
+ * chunks. */
 typedef struct
 {
   gboolean may_cut[CLEAVE_MAX_RANK];
   CleaveChunkRules rules[CLEAVE_MAX_RANK];
 } CleaveSpace;
 
-/* Sets `space` to the space of a tiling that is a search. `tiling` NULL: a search that may cut
- * every dimension. Returns FALSE and sets the error if an option of the tiling is wrong. */
+/* Sets `space` to the dimensions that a search may cut, and the rules for their chunks. `tiling`
+ * comes from cleave_tiling_by_search(). If `tiling` is NULL, the search may cut every dimension.
+ * Returns FALSE and sets the error if an option of the tiling is wrong. */
 gboolean cleave_tiling_get_space (const CleaveTiling *tiling,
                                   const CleaveShape *shape,
                                   const char *letters,

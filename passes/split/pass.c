@@ -118,8 +118,8 @@ split (CleaveGraph *graph, GHashTable *texts, const Asked *asked, GError **error
                                          requests->len, &asked->recursion, error);
 }
 
-/* Returns FALSE and sets the error if the user named nodes and none of these nodes was split.
- * Returns TRUE if all these nodes meet the constraint without a split. */
+/* Checks the split of nodes that the user named. Returns FALSE and sets the error if no node was
+ * split, and a node stays whole although it does not meet the constraint in one piece. */
 static gboolean
 is_done (GHashTable *texts, const CleaveSplitReport *report, GError **error)
 {

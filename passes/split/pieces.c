@@ -42,7 +42,7 @@ overlap (const CleaveRange *a, const CleaveRange *b)
   return !cleave_range_is_empty (&both);
 }
 
-/* Returns the merged boxes of one chunk: replaces overlapping boxes by the smallest box around
+/* Returns the merged boxes of one strip: replaces overlapping boxes by the smallest box around
  * both, until no two boxes overlap. */
 static GArray *
 merge_boxes (const CleaveDemandBox *demand_box, guint n)
@@ -73,8 +73,8 @@ merge_boxes (const CleaveDemandBox *demand_box, guint n)
   return boxes;
 }
 
-/* Returns the boxes of all demands (CleaveDemandBox), sorted by sequence and band. Merges
- * overlapping boxes of the same chunk. */
+/* Returns the boxes of all demands (CleaveDemandBox), sorted by the `sequence` and then by the
+ * `band` of their strips. Merges overlapping boxes of the same strip. */
 static GArray *
 collect_demand_boxes (const CleaveRegion *region,
                       const CleaveRegionNode *member,
@@ -101,7 +101,7 @@ collect_demand_boxes (const CleaveRegion *region,
            end < demand_boxes->len && g_array_index (demand_boxes, CleaveDemandBox, end).k ==
                                           g_array_index (demand_boxes, CleaveDemandBox, i).k;)
         end++;
-      if (end == i + 1) /* the chunk has only one box */
+      if (end == i + 1) /* the strip has only one box */
         continue;
       boxes = merge_boxes (&g_array_index (demand_boxes, CleaveDemandBox, i), end - i);
       for (guint w = i; w < end; w++)
@@ -185,9 +185,9 @@ widen_pieces (CleaveRegion *region,
   while (gaps->len < n);
 }
 
-/* Appends a piece that computes the range `gap`, and a new strip for this piece. The strip comes
- * after all other strips, in the band of the member's last piece; band 0 if the member has no
- * pieces. */
+/* Appends to a region node a piece that computes the range `gap`, and appends a new strip for this
+ * piece to the region. The new strip runs after all other strips. Its band is the band of the
+ * region node's last piece; band 0 if the node has no pieces. */
 static void
 add_gap_piece (CleaveRegion *region, CleaveRegionNode *member, const CleaveRange *gap)
 {

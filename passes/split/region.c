@@ -84,8 +84,9 @@ find_chunks (CleaveRegion *region, const CleaveRegionNode *member)
     }
 }
 
-/* Returns the source of an operand that reads the range `demand->range` of `value`. If the region
- * may cut the node that computes `value`, adds the demand to that node. */
+/* An operand of a piece of `reader` reads the range `demand->range` of `value`. Returns the
+ * CleaveSource of the operand. If the region may cut the node that computes `value`, adds `demand`
+ * to that node. */
 static CleaveSource
 add_demand (CleaveRegion *region,
             const CleaveRegionNode *reader,

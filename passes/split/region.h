@@ -6,7 +6,8 @@
 #include "root.h"
 
 /* The region of a split: the nodes that the split reaches, the demands on each node, and its
- * pieces. A region is a plan until apply.h builds it. roots.h finds the ranges of the roots before.
+ * pieces. First, roots.h finds the ranges of the roots. A region is a plan until apply.h builds its
+ * pieces.
  *
  * The planner walks from the roots towards the inputs. Example: two chunks of a 3x3 convolution
  * demand 5 rows each of its producer. The producer then has two pieces of 5 rows that overlap
@@ -18,21 +19,22 @@
 
 typedef struct _CleaveRegionNode CleaveRegionNode;
 
-/* A demand of a reader's piece on a region node: the range `range` of result number `result` of
- * that node. Chunk `k` of a root needs this range. */
+/* A demand on a region node: a piece of another node reads the range `range` of result number
+ * `result` of the region node. Chunk number `k` of a root depends on this piece. */
 typedef struct
 {
-  guint k; /* index of the chunk of the root */
+  guint k; /* index of the chunk of the root that depends on the demand, and of its strip */
   guint result;
   const CleaveRange *range;
   const CleaveRange *chunk; /* range of result 0 that is computed together with `range` */
-  guint first, n; /* covers[first … first + n - 1]: the pieces that together contain the range */
+  guint first, n; /* covers[first … first + n - 1] are the covering pieces, which together contain
+                     the range */
   const CleaveNode *reader; /* the node whose piece was the first to read the demand, through
                                operand `reader_operand` */
   guint reader_piece, reader_operand;
   CleaveResult *value; /* the value of the range; NULL until it is built */
-  guint wider; /* index of a demand that contains this demand and has the same covers; its own index
-                * if there is none */
+  guint wider; /* index of a demand that contains this demand and has the same covering pieces;
+                  index of this demand if there is none */
 } CleaveDemand;
 
 /* The source of a piece's operand: demand number `demand` on the region node `member`; if `member`
@@ -50,18 +52,19 @@ typedef struct
   const CleaveRange *range; /* range of result 0 that the piece computes */
 } CleavePiece;
 
-/* A strip: a chunk of a root in the sequence of a band. In a band, each strip reads pieces of
- * earlier strips in the sequence, and computes only rows that no earlier strip computes. Strips
- * with the same `sequence` run at the same time (halo policy exchange). */
+/* A strip: a chunk of the roots, and the order in which it runs. The strips of one band run in the
+ * order of `sequence`. A strip may read pieces of earlier strips of its band, and then computes
+ * only rows that they do not compute. Strips of different bands with the same `sequence` run at the
+ * same time (halo policy exchange). */
 typedef struct
 {
-  guint band, sequence; /* band of the strip, and its position in the order of strips */
+  guint band, sequence; /* band of the strip, and its place in the order of strips */
   guint row; /* index of the row of tiles that the strip belongs to; tiles of one strip have the
                 same row */
 } CleaveStrip;
 
-/* A node that the region reaches. When the plan is complete, the node is split, passed (a view) or
- * whole. */
+/* A node that the region reaches. When the plan is complete, the node is either split or whole, or
+ * it is a view without pieces of its own (`is_passed`). */
 struct _CleaveRegionNode
 {
   CleaveNode *node; /* the node; NULL after it is replaced */
@@ -71,15 +74,17 @@ struct _CleaveRegionNode
   guint depth;                        /* number of nodes from a root to the node, both included */
   const GArray *root;  /* CleaveRange: ranges of a root, from its request; NULL: the node is not
                         * a root, so the demands of its readers decide its pieces */
-  gboolean is_passed;  /* the node is a view, and demands on it become demands on its operand */
+  gboolean is_passed;  /* the node is a view without pieces of its own: demands on it become demands
+                          on its operand */
   gboolean is_outside; /* the node is a root, or a reader outside the region needs all of it */
   guint n_demands, n_pieces;
   CleaveDemand *demands;
   CleavePiece *pieces;
   guint *covers;
-  gboolean is_split;     /* the node is cut into pieces; FALSE: it stays whole or is passed */
-  CleaveSource *sources; /* sources of the operands, indexed by piece and operand; for a passed
-                            view, indexed by demand */
+  gboolean is_split;     /* the node is cut into pieces; FALSE: it stays whole, or `is_passed` is
+                            TRUE */
+  CleaveSource *sources; /* sources of the operands, indexed by piece and operand; if `is_passed`,
+                            indexed by demand */
   /* indexed by piece and result: value of the piece's result; NULL until built */
   CleaveResult **values;
   CleaveResult **whole; /* indexed by result: join of the pieces; NULL: not needed */

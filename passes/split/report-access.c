@@ -148,8 +148,9 @@ cleave_split_report_get_n_limits (const CleaveSplitReport *report)
  * @index: index of a limit
  *
  * Gets a limit and the value reached. For @max_memory, the value is the size of the largest piece
- * of the requested nodes, in bytes. For a node that stays whole, the value is the smallest value
- * that a search can reach, or the bytes of the whole node.
+ * of the requested nodes, in bytes. If a node stays whole because no split meets the limit, the
+ * value is the smallest size of the largest piece that the search found. If a node stays whole for
+ * another reason, the value is the bytes of the whole node.
  *
  * Returns: (transfer none): the limit, the reached value, and whether the limit is met
  *

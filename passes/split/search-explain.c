@@ -53,8 +53,9 @@ count_least_pieces (const CleaveSearch *search)
   return n_bytes / limit + (n_bytes % limit != 0);
 }
 
-/* Appends to the message that the limit needs more pieces than allowed, how small the allowed
- * pieces can be, and what to do. */
+/* Composes the message for a limit that only a split into more pieces than allowed can meet. The
+ * message states the bytes of the largest piece with the allowed number of pieces, and what the
+ * user can change. */
 static void
 explain_too_many (CleaveSearch *search)
 {

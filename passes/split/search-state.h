@@ -28,20 +28,20 @@ typedef struct
   gint64 max_n;     /* limit on the number of pieces */
   gboolean all;     /* also try dominated cuts */
   gint64 more_than; /* combinations with at most this many pieces were tried */
-  gint64 fewest;    /* smallest number of pieces of a combination that may fit */
+  gint64 fewest;    /* smallest number of pieces among the combinations that may meet the limits */
   GArray *found;    /* CleaveCombination: the combinations with `fewest` pieces */
   guint at[CLEAVE_MAX_RANK];
-  /* taken[d][v]: bytes of an element of value v times the factors of the cuts that are chosen for
-   * dimensions before d. least[d][v]: product of the smallest factors of the dimensions from d
-   * on. */
+  /* taken[d][v]: bytes of an element of value v, times the extents of v (`low` in cuts.h) in the
+   * cuts chosen for the dimensions before d. least[d][v]: product of the smallest extents of v in
+   * the dimensions from d on. */
   gint64 *taken[CLEAVE_MAX_RANK + 1];
   gint64 *least[CLEAVE_MAX_RANK + 1];
   guint n_tries;
   gboolean has_fitting; /* a combination meets the limits on its pieces */
   gboolean is_capped;   /* a combination was skipped because it has too many pieces */
-  gint64 least_bytes;   /* smallest size of a largest piece in bytes, over the combinations tried;
-                           G_MAXINT64: none was tried */
-  CleaveCombination least_one; /* the combination whose largest piece has `least_bytes` bytes */
+  gint64 least_bytes;   /* bytes of the largest piece of `least_one`; G_MAXINT64: no combination was
+                           tried yet */
+  CleaveCombination least_one; /* the tried combination whose largest piece is the smallest */
   GString *why;
 } CleaveSearch;
 

@@ -111,9 +111,10 @@ compare_combinations (gconstpointer a, gconstpointer b)
   return 0;
 }
 
-/* Finds the combinations with the next larger number of pieces. First searches without the
- * dominated cuts, which is fast and gives an upper bound of this number. Returns FALSE if there are
- * no such combinations, or if the budget is used up. */
+/* Fills `search->found` with the combinations (CleaveCombination) that have the smallest number of
+ * pieces above `search->more_than`. First searches without the dominated cuts, which is fast and
+ * gives an upper bound on this number. Returns FALSE if there are no such combinations, or if the
+ * budget is used up. */
 static gboolean
 find_next (CleaveSearch *search)
 {
@@ -298,9 +299,10 @@ judge_least (CleaveSearch *search)
   search->least_one = combination;
 }
 
-/* Finds the combination whose largest piece is the smallest. Goes from fine cuts to coarse ones,
- * and skips combinations that cannot have a smaller largest piece. The order does not depend on the
- * limit, so that all limits get the same answer. */
+/* Finds the combination whose largest piece is the smallest (`least_one`). The cuts of the
+ * dimensions before `d` are chosen and make `n` pieces. Visits fine cuts before coarse cuts, and
+ * skips combinations whose largest piece cannot be smaller. Does not read `max_bytes`, so that the
+ * result is the same for every limit that the user gives. */
 static void
 find_least (CleaveSearch *search, guint d, gint64 n)
 {

@@ -17,7 +17,7 @@ typedef struct
   CleaveConstraint limits; /* for each kind of limit, the lowest limit of all requests */
   CleaveWork *work;
   gint64 bound; /* lower bound on the peak of the schedule, in bytes; 0: not known */
-  char *which;  /* message about the node that determines the bound */
+  char *which;  /* message about the whole node whose operands and results have `bound` bytes */
   CleaveMadeLimit made;
   gboolean is_too_many; /* the last split would have made more nodes than `made` allows */
   gboolean has_best;

@@ -13,9 +13,9 @@
 /* Glow's rule: each chunk begins with the minimum size. Each further unit goes to the chunk that is
  * furthest below its share, or to the first of several such chunks.
  *
- * A unit brings any chunk closer to its share by the same amount. So most units are assigned at
- * once, until all chunks that get units are equally far below their shares. The last few units
- * follow the rule one by one. */
+ * A unit brings any chunk closer to its share by the same amount. So cleave_share_out() first
+ * assigns most units in one step, until all chunks that get units are about equally far below their
+ * shares. hand_out() then assigns the last few units one by one by the rule. */
 
 typedef struct
 {
@@ -41,9 +41,9 @@ compare_falling (gconstpointer a, gconstpointer b)
   return (*x < *y) - (*x > *y);
 }
 
-/* Returns the level to which the largest lacks fall, in units, if each of `n` units goes to the
- * chunk with the largest lack. A lack is the number of units by which a chunk is below its
- * share. */
+/* `lacks` has the lack of each of `k` chunks: the number of units by which the chunk is below its
+ * share. Suppose that `n` units are given away one by one, each to the chunk with the largest lack
+ * at that time. Returns the largest lack that is left afterwards, as if units could be divided. */
 static double
 find_level (const double *lacks, guint k, double n)
 {
@@ -82,7 +82,7 @@ compare_units (gconstpointer a, gconstpointer b)
   return (u->size > v->size) - (u->size < v->size);
 }
 
-/* after the units that are assigned at once, each chunk gets at most this many further units */
+/* hand_out() gives each chunk at most this many units */
 #define N_NEXT 6
 
 static void
