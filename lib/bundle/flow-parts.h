@@ -102,6 +102,6 @@ void cleave_bundle_flow_grow_lags (CleaveBundleFlow *flow, guint s);
  * need. */
 void cleave_bundle_flow_skip (CleaveBundleFlow *flow, guint target);
 /* Runs the loop of the segment without computing. Sets the `capacity` of each slot: the number of
- * rows of the ring that the step writes. If several steps share a ring, each of their slots gets
- * another capacity: the rows that the ring needs in a segment that begins at this step. */
+ * rows of the ring that the step writes. Several steps may share a ring. Then the slot of each of
+ * these steps s gets the number of rows that the ring needs in a segment that begins at s. */
 void cleave_bundle_flow_run_rows (CleaveBundleFlow *flow);

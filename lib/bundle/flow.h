@@ -103,8 +103,8 @@ typedef struct
   CleaveSpan *columns;     /* indexed by band * number of steps + step - segment.first: columns of a
                             * step in a band */
   gint64 *made; /* indexed by step minus segment.first: number of rows that the step has computed */
-  gint64 *mark; /* copy of `made`, taken when step `target` had computed `marked_row` rows
-                 * (flow-steady.c) */
+  gint64 *mark; /* copy of `made`, taken when the step whose rows the loop computes had computed
+                 * `marked_row` rows (flow-steady.c) */
   gint64 marked_row;
   gint64 n_skipped;   /* number of rows that flow-steady.c has skipped, in all segments; counts only
                          steps with whole results */

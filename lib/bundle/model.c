@@ -102,8 +102,8 @@ only_index (void)
 }
 
 /* Returns the map from a row (or column) of the result to dimension `dim` of an operand. `from`:
- * the dimension of the result that is its rows (or columns). Returns a map to all indices of `dim`
- * if the op maps another dimension of the result to `dim`. */
+ * the dimension of the result that gives its rows (or columns). If `dim` depends on another
+ * dimension of the result, returns a map to all indices of `dim`. */
 static CleaveDimMap
 find_map (const CleaveDimMap *maps, gint dim, gint from, const CleaveShape *operand)
 {

@@ -25,8 +25,8 @@ typedef struct
   gint64 extent, step;
 } Digit;
 
-/* Returns, for each element of the result in memory order, the offset of its source in the
- * operand. */
+/* Returns a list with an offset for each element of the result in memory order: the offset of the
+ * operand's element that the op copies. */
 static gint32 *
 find_order (const CleaveNode *node)
 {

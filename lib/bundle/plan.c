@@ -155,9 +155,9 @@ add_bounded (GArray *partials, const PartialPlan *partial)
     thin_out (partials);
 }
 
-/* Returns whether the segment `g`, which continues the plan `before`, must not overlay its value.
- * The reason: the value is the result of the previous segment, which overlays another value in the
- * same direction. */
+/* Returns whether the segment `g`, which continues the partial plan `before`, must not overlay
+ * g->overlay.value. The reason: this value is the result of the previous segment, which overlays
+ * another value in the same direction. */
 static gboolean
 is_blocked (const PartialPlan *before, State state, const CleaveBundleSegment *g)
 {

@@ -8,7 +8,8 @@ typedef struct
   const CleaveCall *call;
   CleaveTaps rows; /* rows of the kernel that read data, not padding */
   int32_t row;     /* row in the operand that row 0 of the kernel reads */
-  int32_t first;   /* offset in elements, from column x[0].begin, of the first tap with data */
+  int32_t first;   /* offset in elements, from column x[0].begin, of the element that the first tap
+                    * with data reads */
   int32_t lines;   /* number of lines in a row of the kernel; the taps of a line read contiguous
                       elements */
   int32_t count;   /* number of elements of a line */

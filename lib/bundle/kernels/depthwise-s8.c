@@ -53,8 +53,8 @@
 typedef struct
 {
   WindowS8 window;
-  const int8_t *x, *w; /* addresses of channel 0 of x (in slot 0) and of the weights, at the first
-                          tap that reads data */
+  const int8_t *x, *w; /* x: address, in slot 0, of the channel 0 that the first tap with data
+                        * reads; w: address of the weights of this tap */
   int32_t taps;        /* number of taps, in each row of the kernel, that read data and not
                         * padding */
   int32_t step, skip;  /* step: distance in bytes of the elements of x that two adjacent taps read;

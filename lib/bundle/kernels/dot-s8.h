@@ -42,8 +42,8 @@ dot_s8_end (uint32_t *sum, int32_t first, int32_t both)
                    : "r"(n), "r"(offsets)                                                          \
                    : "q0", "q1", "q2", "q3", "lr", "memory");
 
-/* Adds n products to each of four sums, one for each channel of a pixel. If has_second is not 0,
- * does the same for a second pixel, whose elements are `other` bytes after `first`. */
+/* Adds n products to each of four sums: the sums of four channels for one pixel. If has_second is
+ * not 0, does the same for a second pixel, whose elements are `other` bytes after `first`. */
 static inline void
 dot_s8_add (
     uint32_t *sum, const int8_t *first, int32_t other, const int8_t *w, int32_t n, int has_second)
@@ -68,15 +68,15 @@ dot_s8_add (
     }
 }
 
-/* Adds n products to each sum of four channels of two pixels. The elements of the second pixel are
- * `other` bytes after x. */
+/* Adds n products to each of eight sums: the sums of four channels for two pixels. The elements of
+ * the second pixel are `other` bytes after x. */
 static inline void
 dot_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int32_t n)
 {
   dot_s8_add (sum, x, other, w, n, 1);
 }
 
-/* Adds n products to each sum of four channels of one pixel. */
+/* Adds n products to each of four sums: the sums of four channels for one pixel. */
 static inline void
 dot_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
 {
@@ -253,8 +253,8 @@ dot_s8_both (const int8_t *w)
   while (w != end);
 #endif
 
-/* Adds n products to each sum of four channels of two pixels. The elements of the second pixel are
- * `other` bytes after x. */
+/* Adds n products to each of eight sums: the sums of four channels for two pixels. The elements of
+ * the second pixel are `other` bytes after x. */
 static inline void
 dot_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int32_t n)
 {
@@ -268,7 +268,7 @@ dot_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int3
   dot_s8_end (sum + 6, s6, s7);
 }
 
-/* Adds n products to each sum of four channels of one pixel. */
+/* Adds n products to each of four sums: the sums of four channels for one pixel. */
 static inline void
 dot_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
 {

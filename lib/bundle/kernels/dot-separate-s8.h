@@ -9,9 +9,9 @@
 
 #ifdef CLEAVE_SEPARATE_WEIGHTS
 #ifdef CLEAVE_MVE
-/* Adds n products to each sum of four channels of two pixels. n is a multiple of four, and at least
- * four. A vector has 16 elements. If n is no multiple of 16, the last step computes a part of a
- * vector. */
+/* Adds n products to each of eight sums: the sums of four channels for two pixels. n is a multiple
+ * of four, and at least four. A vector has 16 elements. If n is no multiple of 16, the last step
+ * computes a part of a vector. */
 static inline void
 dot_separate_s8_add (uint32_t *sum, const int8_t *first, int32_t other, const int8_t *w, int32_t n)
 {
@@ -143,8 +143,8 @@ dot_separate_s8_odd (const int8_t *from)
     s3 += a * w[(at) + 3 * (step)];                                                                \
   }
 
-/* Adds n products to each sum of four channels of two pixels. The second pixel is `other` bytes
- * after x. */
+/* Adds n products to each of eight sums: the sums of four channels for two pixels. The second pixel
+ * is `other` bytes after x. */
 static inline void
 dot_separate_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int32_t n)
 {
@@ -179,7 +179,7 @@ dot_separate_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t
 }
 
 #ifndef CLEAVE_MVE
-/* Adds n products to each sum of four channels of a pixel. */
+/* Adds n products to each of four sums: the sums of four channels for one pixel. */
 static inline void
 dot_separate_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
 {

@@ -90,7 +90,7 @@ lstm_s8_add (int32_t bias, const int8_t *w, const int8_t *x, int32_t n)
   return sum;
 }
 
-/* Returns the sum of gate `gate` of unit j, before its activation. */
+/* Returns the sum of gate `gate` for unit j, before the activation of the gate. */
 static int32_t
 lstm_s8_gate (const CleaveLstmS8 *p, int32_t gate, int32_t j, const int8_t *x, const int8_t *h)
 {

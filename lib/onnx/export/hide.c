@@ -108,7 +108,8 @@ shape_loop_init (ShapeLoop *shapes, CleaveOnnxExport *export)
   g_ptr_array_add (shapes->lists, NULL);
 }
 
-/* Makes the Loop return the list named `list`. Returns the name of the Loop's result. */
+/* Adds a constant list to the lists that the Loop returns. `list`: name of the list; `rank`: its
+ * length. Returns the name of the Loop's result, which begins with `name`. */
 static const char *
 pass_list (ShapeLoop *shapes, const char *list, const char *name, guint rank)
 {

@@ -53,9 +53,9 @@ repeat_new (guint begin, guint period, guint n_iterations)
   return repeat;
 }
 
-/* Returns the longest repeat in a candidate that begins at node `begin`, or fewer than MAX_SKIPPED
- * periods later; NULL: there is none. If nodes outside the repeat read results that a Loop cannot
- * return, leaves out up to 3 iterations at the end. */
+/* Searches a candidate for the longest repeat whose first node is `begin`, or a node fewer than
+ * MAX_SKIPPED periods later. Returns NULL if there is none. If nodes outside the repeat read
+ * results that a Loop cannot return, leaves out up to 3 iterations at the end. */
 static CleaveOnnxRepeat *
 find_in_phase (Search *search, const Candidate *candidate, guint begin)
 {
