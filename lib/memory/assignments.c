@@ -182,9 +182,9 @@ note_uses (CleaveStorage *storage, const CleaveNode *node)
       }
 }
 
-/* Runs walk 3 (assignments.h) for one value. Does nothing if the value is no view, or if walk 2 did
- * not move the base of the view. Otherwise, computes the location of the view again, from the new
- * location of the operand that it views. */
+/* Lets a view follow its base to another buffer (walk 3 of assignments.h): computes the location of
+ * the view again, from the new location of its operand. Does nothing if the value is no view, or if
+ * move-operands.c did not move the base. */
 static void
 follow (CleaveStorage *storage, CleaveAssignment *assignment)
 {
@@ -202,8 +202,8 @@ follow (CleaveStorage *storage, CleaveAssignment *assignment)
                                                            * its strides */
 }
 
-/* Runs walk 1 (assignments.h): a view shares the buffer of its operand, and every other value gets
- * a buffer of its own. */
+/* Lets each view share the buffer of its operand, and gives every other value a buffer of its own
+ * (walk 1 of assignments.h). */
 static void
 find_first_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {
@@ -222,9 +222,9 @@ find_first_assignments (CleaveStorage *storage, const CleaveGraph *graph)
     }
 }
 
-/* Sets the assignments to the result of walk 1 (assignments.h). Runs the walk, or copies its result
- * from `facts` if an earlier CleaveStorage of the same order has saved it there. Saves the result
- * only if the graph has joins: buffers.c makes few storages of a graph without joins. */
+/* Sets the assignments to the result of find_first_assignments(). Calls this function, or copies
+ * its result from `facts` if an earlier CleaveStorage of the same order has saved it there. Saves
+ * the result only if the graph has joins: buffers.c makes few storages of a graph without joins. */
 static void
 begin_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {

@@ -7,9 +7,9 @@
 
 #include "../ir/memory.h"
 
-/* Staging. Without staging, an operand of a join is written straight into the join's buffer, so the
- * whole buffer must exist from this step on. If the other operands are computed much later, most of
- * that buffer is unused while memory use is at its peak:
+/* Staging. Without staging, a step writes an operand of a join straight into the join's buffer, so
+ * the whole buffer must exist from this step on. If the other operands are computed much later,
+ * most of that buffer is unused while memory use is at its peak:
  *
  *    part ── peak ── join (much larger)
  *

@@ -285,9 +285,9 @@ levels_init (Levels *levels, const CleaveStorage *storage, const BufferEnds *buf
 /* A group: adjacent nodes that copy carried rows of one value. The last copy frees the value. */
 typedef struct
 {
-  guint begin, end; /* positions [begin, end) of the copies */
-  guint limit;      /* position of the first node that reads a copy */
-  gint64 n_whole, n_carried;
+  guint begin, end;          /* positions [begin, end) of the copies */
+  guint limit;               /* position of the first node that reads a copy */
+  gint64 n_whole, n_carried; /* bytes of the copied value's buffer, and of all copies */
 } CarriedGroup;
 
 static gboolean

@@ -81,8 +81,9 @@ add_section (const Walker *walker, GPtrArray *order)
       g_ptr_array_add (order, walker->candidate->order->pdata[i]);
 }
 
-/* Returns whether the orders of two walkers have the current section in the same sequence. The
- * current section of an order is at the positions from `begin` to `next`. */
+/* Returns whether the orders of two candidates run the current section in the same sequence. The
+ * current section of an order is its nodes at the positions from `begin` to `next`, without inputs
+ * and constants. All orders have the same nodes in this section. */
 static gboolean
 is_same_section (const Walker *a, const Walker *b)
 {
@@ -100,8 +101,9 @@ is_same_section (const Walker *a, const Walker *b)
   return TRUE;
 }
 
-/* Returns the walker with the lowest peak in the current section, among the walkers of measured
- * candidates. If several walkers have this peak, returns the first of these walkers. */
+/* Returns the walker of the measured candidate with the lowest peak in the current section (the
+ * nodes between the last two cuts). If several candidates have this peak, returns the walker of the
+ * first of them. */
 static const Walker *
 find_best (const Walker *walkers, guint n_walkers)
 {
