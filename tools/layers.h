@@ -3,10 +3,10 @@
 
 #include "execute.h"
 
-/* Runs a model part by part, so that the weights of only one part are in memory at a time: `cleave
- * run --max-memory`. cmd-run.c calls cleave_execute_layers() in place of cleave_execute_take(), and
- * run-report.h prints the figures. Example: a model of 3 GiB of weights in 12 layers runs with some
- * hundred MiB. */
+/* Runs a model in parts for `cleave run --max-memory`. A part consists of nodes that follow each
+ * other. Only the weights of one part are in memory at a time. cmd-run.c calls
+ * cleave_execute_layers() in place of cleave_execute_take(), and run-report.h prints the figures.
+ * Example: a model of 3 GiB of weights in 12 layers runs with some hundred MiB. */
 
 /* Figures of a run of cleave_execute_layers(), which runs a model in several parts. */
 typedef struct

@@ -115,12 +115,12 @@ typedef struct
   guint *reader;
   CleaveBundleRun runs[3]; /* [0]: the last dry run without bands; [1]: the last dry run with bands;
                             * [2]: the last dry run of a segment that is_upward */
-  GArray *overlays;        /* CleaveBundleOverlayGroup: the groups of segments in the current dry
-                            * run */
+  GArray *overlays;        /* CleaveBundleOverlayGroup: the overlays of the segments whose rows the
+                            * current dry run finds */
   GArray *readers;         /* CleaveBundleReader: operands that read the overlaid values,
                             * first_reader and n_readers for each CleaveBundleOverlayGroup */
-  guint8 *overlaid;        /* indexed by step minus segment.first: bit i is set if operand i is the
-                            * overlaid value of a group in `overlays` */
+  guint8 *overlaid;        /* indexed by step minus segment.first: bit i is set if an overlay in
+                            * `overlays` overwrites operand i of the step */
   guint end_slot;          /* index of the step whose memory holds the result of the segment */
 } CleaveBundleFlow;
 

@@ -239,8 +239,8 @@ merge_part (Merging *merging, CleaveNode *slice)
 
 /* The functions below merge the products or Gathers of a Resize. */
 
-/* Returns the operand of a matrix product or a Gather that is not constant; the first one if
- * neither is constant. Returns NULL if both operands are constant. */
+/* Returns the first operand without a constant value, of the two operands of a matrix product or a
+ * Gather. Returns NULL if both operands are constant. */
 static CleaveResult *
 find_resized (const CleaveNode *node)
 {
