@@ -21,6 +21,6 @@ GPtrArray *cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage 
 GPtrArray *cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage);
 
 /* Moves groups of copies of carried rows to a later position, if that lowers the peak. Until the
- * copies run, the whole value with the carried rows stays in memory. So a move lowers the peak if a
- * larger value is freed between the old and the new position. */
+ * copies run, the whole value with the carried rows stays in memory. So a move pays only if another
+ * value is freed between the old and the new position. */
 GPtrArray *cleave_order_delay_carried (const GPtrArray *order, const CleaveStorage *storage);
