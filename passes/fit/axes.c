@@ -35,8 +35,9 @@ first_dim (guint value)
   return value * CLEAVE_MAX_RANK;
 }
 
-/* Connects each dimension of result 1, 2, … of a node with one dimension of result 0. The op's
- * result maps give this dimension. Without result maps, it is the dimension with the same index. */
+/* A node may have several results. Connects each dimension of the results from result 1 on with a
+ * dimension of result 0. The result maps of the op determine this dimension. If the op has no
+ * result maps, this dimension has the same index. */
 static void
 unite_results (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCall *call)
 {

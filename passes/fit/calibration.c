@@ -37,8 +37,9 @@ count_tiles (const CleaveFitCandidate *candidate)
   return (double) candidate->n_strips * candidate->n_columns;
 }
 
-/* Lets an overlay save at most `n_saved` bytes: raises its shift to `result - n_saved` bytes if the
- * shift is smaller. The larger the shift, the larger the buffer that both values share. */
+/* Lets an overlay save at most `n_saved` bytes. Therefore, raises the shift of the overlay
+ * (CleaveFitOverlay) to `result - n_saved` bytes, if it is smaller. The larger the shift, the
+ * larger the buffer that the operand and the result share. */
 static void
 limit_saved (CleaveFitOverlay *overlay, gint64 n_saved)
 {

@@ -156,11 +156,11 @@ walk_cut (
     }
 }
 
-/* Returns whether strips along cut `index` may need less memory than strips along cut 0. Along an
- * axis with a halo, each strip carries elements to the next strip. The longer the axis is, the
- * fewer elements a strip carries: strips of an image of 100 x 40 carry rows of 40 elements, or
- * columns of 100 elements. Therefore, a cut along an axis with a halo helps only if this axis is
- * longer than the axis of cut 0. */
+/* Returns whether strips along cut number `index` may need less memory than strips along cut 0. If
+ * the axis of the cut has a halo, each strip carries elements to the next strip. Strips along a
+ * longer axis carry fewer elements. Example: strips of an image with 100 rows of 40 elements carry
+ * rows of 40 elements, or columns of 100 elements. Therefore, returns TRUE for an axis with a halo
+ * only if this axis is longer than the axis of cut 0. */
 static gboolean
 may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, guint index)
 {
@@ -205,9 +205,9 @@ append_strips (const CleaveFitCandidates *strips, guint end, GArray *found)
     g_array_append_vals (found, cleave_fit_candidate (strips, first), n);
 }
 
-/* If strips must have equal size, removes candidates with fewer than CLEAVE_FIT_MIN_EVEN_STRIPS
- * strips. A candidate whose pieces read different weights may have any number of strips, but stays
- * only if the option `has_chunks` is TRUE. */
+/* If `watch->is_even`, removes the candidates that no Loop can run: candidates with fewer than
+ * CLEAVE_FIT_MIN_EVEN_STRIPS strips. Of the candidates whose pieces read different weights, keeps
+ * all if `watch->has_chunks`, and none if not. */
 static void
 keep_even (GArray *found, const CleaveFitWatch *watch)
 {
@@ -299,8 +299,8 @@ join_ends (CleaveFitCandidates *candidates, GArray **best)
         cleave_fit_candidate_get_least (cleave_fit_candidate (candidates, i));
 }
 
-/* Returns the candidates without tiles if `strips` is NULL. If not, `strips` has these candidates:
- * returns them and the candidates with tiles, and leaves out dominated candidates. */
+/* If `strips` is NULL, returns the candidates without tiles. If not, `strips` has these candidates:
+ * adds the candidates with tiles, and returns all candidates that are not dominated. */
 static CleaveFitCandidates
 search_all (const CleaveFitSteps *steps,
             const CleaveFitWatch *watch,
@@ -364,8 +364,8 @@ compare_candidates (gconstpointer a, gconstpointer b)
   return (x->work > y->work) - (x->work < y->work);
 }
 
-/* Returns whether x dominates y: x needs no more bytes with an overlay, no more time and no more
- * MACs than y. The caller ensures that x also needs no more bytes than y without an overlay. */
+/* Returns whether x dominates y: x has at most the bytes (with overlays), the time and the MACs of
+ * y. The caller ensures that without overlays, too, x has at most the bytes of y. */
 static gboolean
 dominates (const CleaveFitCandidate *x, const CleaveFitCandidate *y)
 {
@@ -378,7 +378,8 @@ cleave_fit_candidates_select (const GArray *found)
 {
   g_autoptr (GArray) sorted = g_array_copy ((GArray *) found);
   GArray *best = g_array_new (FALSE, FALSE, sizeof (CleaveFitCandidate));
-  guint first = 0; /* index in `best` of the first candidate with the current begin */
+  guint first = 0; /* index in `best` of the first candidate that begins at the same step as
+                      `candidate` */
 
   g_array_sort (sorted, compare_candidates); /* the sort is stable: equal candidates keep their
                                               * order */

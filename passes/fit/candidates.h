@@ -20,10 +20,11 @@ typedef void (*CleaveFitProgress) (double part, gpointer data);
 typedef struct
 {
   gboolean is_even;    /* cut strips of equal size, except for the last strip */
-  gint64 max_bytes;    /* leave out segments that need at least this number of bytes; 0: no limit */
-  gint64 tile_bytes;   /* leave out segments of tiles that need at least this number of bytes; 0: no
-                          tiles; ignored with is_even */
-  gboolean has_chunks; /* with is_even: allow segments whose pieces read different weights */
+  gint64 max_bytes;    /* leave out segments that need this number of bytes or more; 0: no limit */
+  gint64 tile_bytes;   /* leave out segments with tiles that need this number of bytes or more; 0:
+                          leave out all segments with tiles. If `is_even`, all segments with tiles
+                          are left out */
+  gboolean has_chunks; /* if `is_even`: also find segments whose pieces read different weights */
   guint n_threads; /* threads of the search; 0: chosen from the numbers of processors and steps */
   GCancellable *cancellable;
   CleaveFitProgress report;
@@ -60,12 +61,13 @@ gboolean cleave_fit_candidates_add_tiles (CleaveFitCandidates *candidates,
 void cleave_fit_candidates_clear (CleaveFitCandidates *candidates);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitCandidates, cleave_fit_candidates_clear)
 
-/* The measured peak in bytes while a segment runs. */
+/* The measured peak in bytes while a segment of a plan runs. */
 typedef struct
 {
   gint64 apart; /* without overlays; 0: not known */
-  /* with the overlays of the plan; 0: the plan reaches its peak in another segment or step, so the
-   * planner may have left out overlays in this segment */
+  /* with the overlays that the arena planner made; 0: not known. This number is known only if the
+   * whole plan has its peak in this segment. In other segments, the planner may have left out
+   * overlays that save nothing */
   gint64 at_peak;
 } CleaveFitMeasuredBytes;
 

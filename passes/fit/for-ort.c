@@ -242,13 +242,14 @@ has_few (const CleaveFitPlan *plan)
   return FALSE;
 }
 
-/* Sets `best` to the form in which to write a plan. Returns FALSE and sets the error on failure. If
- * all segments become Loops, the form is the plan itself. If not, the function chooses one of three
- * forms:
+/* Sets `best` to the form in which to write a plan: the plan with all or some of its segments.
+ * Returns FALSE and sets the error on failure. If all segments become Loops, the form has all
+ * segments. If not, the function chooses one of three forms:
  *
- * - only the segments that become Loops: the default
- * - also the segments of few pieces: if the estimate is then smaller by more than LOOP_BYTES
- * - all segments: if gains_by_pieces() returns TRUE */
+ * - If gains_by_pieces() returns TRUE, the form has all segments.
+ * - If not, and if splitting also the segments of few pieces saves more than LOOP_BYTES bytes, the
+ *   form has these segments and the segments that become Loops.
+ * - In all other cases, the form has only the segments that become Loops. */
 static gboolean
 find_form (Form *best, const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
 {

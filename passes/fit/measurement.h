@@ -42,11 +42,13 @@ typedef struct
   const CleaveGraph *graph; /* the graph that the plan splits; NULL once the buffers are placed */
   GPtrArray *parts;         /* CleaveFitPart: segments that the plan splits */
   CleaveEstimate estimate;  /* until the buffers are placed, `arena_bytes` is a lower bound */
-  /* CleaveArenaSpan: lifetimes of the buffers; NULL: the measurement has placed the buffers */
+  /* CleaveArenaSpan: lifetimes of the buffers, for placing them later; NULL: the buffers were
+   * placed when the plan was measured */
   GArray *spans;
   gboolean is_placed; /* the buffers are placed, so `arena_bytes` is exact */
-  /* If the placed buffers take more bytes than this, a program may make no laps.
-   * cleave_fit_measurement_place() then measures the plan again. */
+  /* The measurement assumes that a program makes laps (lib/memory). If the placed buffers take more
+   * bytes than this, a program may need less memory without laps. Then
+   * cleave_fit_measurement_place() measures the plan again and places the buffers. */
   gint64 most_bytes;
   gint64 peak_without_overlays; /* largest number of live bytes, if no result overlaid a dying
                                    operand */

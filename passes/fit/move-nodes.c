@@ -165,9 +165,10 @@ place_early (Placing *placing, const CleaveNode *node)
         place (placing, use->node);
 }
 
-/* Appends a node to the order. Right before the node, places the late nodes that the node reads.
- * Right after the node, places the early nodes whose operands are all placed. The recursion is as
- * deep as the longest chain of late and early nodes: a few backward slices at most. */
+/* Appends a node to the order. Right before it, places the nodes in `late` that compute its
+ * operands. Right after it, places the nodes in `early` that read its results and whose other
+ * operands are already placed. The recursion is as deep as the longest chain of nodes in `late` and
+ * `early`: a few backward slices at most. */
 static void
 place (Placing *placing, CleaveNode *node)
 {

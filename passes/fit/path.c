@@ -21,8 +21,9 @@ typedef struct
   gint64 extra;    /* bytes by which an overlay enlarges a live buffer; 0: no overlay */
   gint64 n_bytes;  /* peak in bytes from the first step to the end of the prefix */
   guint until;     /* last step that reads the enlarged buffer */
-  guint candidate; /* index of the last segment; CLEAVE_FIT_NONE: an unsplit step */
-  guint before;    /* index of the prefix that ends where the last segment or step begins */
+  guint candidate; /* index of the last segment among the candidates; CLEAVE_FIT_NONE: the prefix
+                      ends with an unsplit step */
+  guint before;    /* index of the shorter prefix that this prefix extends by one segment or step */
 } Prefix;
 
 typedef struct

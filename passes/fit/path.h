@@ -21,7 +21,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitPath, cleave_fit_path_free)
 typedef struct
 {
   gint64 max_bytes;
-  double mac_price; /* nanoseconds that the search adds to the run time of each added MAC */
+  double mac_price; /* price of an added MAC in nanoseconds, which the search adds to the cost of a
+                       path */
   /* A result overlays an operand that dies only if strips read ahead by at most this fraction of
    * the smaller of the two values. Negative: no overlays. */
   double max_ahead;

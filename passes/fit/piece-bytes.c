@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Estimates the bytes that the pieces of each value take, and adds the bytes to the steps in
- * which the pieces are live. The walk knows only a few pieces of each value, the samples
- * (CleaveFitSample): for example, the first strip and the strip in the middle of the segment. A
- * tile is a part of a strip. */
+/* Estimates the bytes that the pieces of each value take, and adds the bytes to the steps in which
+ * the pieces are live. The walk knows only a few pieces of each value, the samples
+ * (CleaveFitSample): for example, the first strip and the strip in the middle. A tile is a part of
+ * a strip. */
 
 #include "piece-bytes.h"
 
 #include "../../lib/ir/range.h"
 #include "../../lib/memory/buffers.h"
 
-/* Adds bytes of pieces to the steps from `begin` to `last`, and updates the maxima over steps. The
- * parameters are bytes at three times: in the middle of the segment (`middle`), while the first
- * piece runs (`first`), and while a tile of the first strip runs (`top`). */
+/* Adds bytes of pieces to the steps from `begin` to `last`, and updates the maxima over steps.
+ * `middle` is the number of bytes while the strip in the middle runs, and `first` while the first
+ * piece runs. `top` is the number of bytes while a tile in the middle of the first strip runs. */
 static void
 occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 first, gint64 top)
 {
@@ -216,7 +216,8 @@ measure_pieces (const CleaveFitState *state,
   pieces.carried = pieces.carried_top = *n_rows;
   if (carries_columns)
     add_carried_columns (value, required, carries_rows, &pieces.carried, &pieces.carried_top);
-  if (!all || !carries) /* if all rows of the piece are carried, they are in `pieces.carried` */
+  if (!all || !carries) /* if all rows of the piece are carried, `pieces.carried` already has their
+                           bytes */
     pieces.middle = get_bytes_of (value, required, is_tiled ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE);
   return pieces;
 }

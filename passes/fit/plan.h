@@ -9,8 +9,8 @@
 /* A plan: rewrites of the graph, then segments to split. frontier.c finds plans, plan.c applies
  * them, plan-data.c writes them, and plan-read.c reads them. */
 
-/* The entry `format` of a plan that is written as data. The data is a dictionary of names and
- * values. The values have the types of JSON: booleans, 64-bit integers, strings, lists and
+/* A plan that is written as data is a dictionary of names and values. This is the value of its
+ * entry `format`. The values have the types of JSON: booleans, 64-bit integers, strings, lists and
  * dictionaries. */
 #define CLEAVE_FIT_PLAN_FORMAT "cleave-fit-plan"
 #define CLEAVE_FIT_PLAN_VERSION 1

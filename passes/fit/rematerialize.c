@@ -129,8 +129,10 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return (x < y) - (x > y);
 }
 
-/* Copies the nodes of a backward slice, from its last node to its first. In this order, the readers
- * of a copy exist before the copy: they are nodes of `first`, or earlier copies. */
+/* Copies the nodes in `recomputed`, a backward slice. The nodes in `first` will read the copies of
+ * the slice's last nodes. Sorts `recomputed` by falling `position`, and copies the last node first.
+ * So all readers of a copy exist before the copy: a reader is a node in `first`, or an earlier
+ * copy. */
 void
 cleave_fit_rematerialize (GPtrArray *copies,
                           CleaveGraph *graph,

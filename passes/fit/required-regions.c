@@ -23,10 +23,11 @@ find_begin (gint64 extent, gint64 n, gint64 k)
   return k * (extent / n) + MIN (k, extent % n);
 }
 
-/* Returns a range that stands for most of the `n` chunks of `extent` elements. The range begins in
- * the middle, since the halo of a chunk near a border may be smaller. If two or more chunks are
- * larger than the other chunks, the range has the size of a larger chunk. For 10 elements in 4
- * chunks, the range is [6, 9). */
+/* `extent` elements are cut into `n` chunks. Returns a range that is typical of these chunks. The
+ * range begins where the chunk in the middle begins, since a chunk near a border may have less
+ * halo. If two or more chunks are larger than the others, the range is as long as a larger chunk.
+ * Example: 10 elements in 4 chunks have the chunks [0, 3), [3, 6), [6, 8) and [8, 10), so the range
+ * is [6, 9). */
 static CleaveSpan
 find_middle (gint64 extent, gint64 n)
 {
@@ -41,8 +42,9 @@ find_dim (const CleaveFitState *state, guint node, CleaveFitCut cut)
   return cleave_fit_axes_find_dim (state->walker->steps, node, cut);
 }
 
-/* Sets the samples of tiles: cuts the first strip and the strip in the middle into tiles.
- * Returns FALSE if the node cannot be cut into these tiles. */
+/* Cuts the first strip and the strip in the middle into tiles, and sets the required regions of the
+ * tiles that a walk samples (CleaveFitSample). Returns FALSE if the node cannot be cut into these
+ * tiles. */
 static gboolean
 begin_tile (CleaveFitState *state, guint index, CleaveFitRequired *required)
 {
@@ -62,8 +64,9 @@ begin_tile (CleaveFitState *state, guint index, CleaveFitRequired *required)
   return TRUE;
 }
 
-/* Sets the samples of bands: limits the samples of strips to the band in the middle, and sets the
- * sample of the first band. Returns FALSE if the node cannot be cut into these bands. */
+/* Cuts the result into bands: each column of tiles is a band. Limits the required regions of all
+ * samples (CleaveFitSample) to the band in the middle. Only CLEAVE_FIT_LEFT becomes the first band.
+ * Returns FALSE if the node cannot be cut into these bands. */
 static gboolean
 begin_band (CleaveFitState *state, guint index, CleaveFitRequired *required)
 {
@@ -235,7 +238,8 @@ copy_whole (const CleaveShape *shape, CleaveRange *to)
     to->dim[d] = (CleaveSpan){ 0, shape->dim[d] };
 }
 
-/* Sets `made` to the required region of result 0 of a node, for each sample. */
+/* Sets `made` to the required region of result 0 of a node. The array has a range for each sample
+ * of pieces (CleaveFitSample). */
 static void
 find_required (const CleaveFitState *state,
                const CleaveFitNode *node,
@@ -284,8 +288,9 @@ subtract_carried (const CleaveFitState *state,
   subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_LEFT]);
 }
 
-/* Finds the range of result 0 that a node computes, for each sample: the required region without
- * the elements that pieces carry from earlier pieces.
+/* Sets `made` to the ranges of result 0 that pieces of a node compute. The array has a range for
+ * each sample of pieces (CleaveFitSample): the required region without the elements that are
+ * carried from earlier pieces.
  *
  * If all tiles of a strip need the same region, the first tile computes this region for all tiles.
  * The sample CLEAVE_FIT_TILE is then the first tile, so it has no tile on its left. */
@@ -306,7 +311,8 @@ find_made (const CleaveFitState *state,
     made[CLEAVE_FIT_LEFT].dim[d] = (CleaveSpan){ 0, 0 };
 }
 
-/* Finds the range of an operand that a node reads, for each sample. */
+/* Pieces of a node compute the ranges `made` of result 0. Sets `range` to the ranges of operand `x`
+ * that these pieces read. Both arrays have a range for each sample of pieces (CleaveFitSample). */
 static void
 map_made (const CleaveFitState *state,
           const CleaveFitNode *node,
@@ -367,8 +373,9 @@ sum_pieces (double middle, double border, guint n)
                   : MIN (n * middle, (n - 2) * middle + 2 * border);
 }
 
-/* Returns the number of elements of the first strip with all its tiles. The first strip has the
- * rows of the first tile, and the other dimensions of the strip in the middle. */
+/* Returns the number of elements of the first strip, which is not a sample if strips are cut into
+ * tiles. The first strip has the extents of the first tile. But in each dimension that strips do
+ * not cut, it has the whole extent. */
 static double
 count_first_strip (const CleaveRange made[CLEAVE_FIT_N_SAMPLES], const CleaveShape *shape)
 {

@@ -14,18 +14,18 @@ typedef enum {
   CLEAVE_FIT_MIDDLE, /* the strip in the middle, with all its tiles */
   CLEAVE_FIT_FIRST,  /* the first strip, or the first tile of that strip */
   CLEAVE_FIT_LATER,  /* the strip in the middle and all strips after it */
-  CLEAVE_FIT_LEFT,   /* with tiles: all tiles of the strip in the middle before CLEAVE_FIT_TILE */
+  CLEAVE_FIT_LEFT,   /* with tiles: all tiles on the left of CLEAVE_FIT_TILE, in the same strip */
   CLEAVE_FIT_TILE,   /* with tiles: the tile in the middle of the strip in the middle */
   CLEAVE_FIT_N_SAMPLES
 } CleaveFitSample;
 
-/* The number of samples of a walk without tiles: the samples before CLEAVE_FIT_LEFT. If each column
- * of tiles is a band (`in_bands`), CLEAVE_FIT_LEFT is the first band with all its tiles.
- * CLEAVE_FIT_TILE is the band in the middle with all its tiles, and the other samples are strips of
- * this band. */
+/* A walk without tiles uses only the samples above CLEAVE_FIT_LEFT; this is their number. If each
+ * column of tiles is a band (`in_bands`), two samples have another meaning: CLEAVE_FIT_LEFT is the
+ * whole first band, and CLEAVE_FIT_TILE is the whole band in the middle. All other samples are then
+ * strips of the band in the middle. */
 #define CLEAVE_FIT_N_OF_STRIPS CLEAVE_FIT_LEFT
 
-/* The required region of a value, for each sample. */
+/* The required region of a value, as a range for each sample of pieces (CleaveFitSample). */
 
 typedef struct
 {
@@ -36,10 +36,10 @@ typedef struct
   CleaveRange range[CLEAVE_FIT_N_SAMPLES];
 } CleaveFitRequired;
 
-/* The bytes that pieces of the values in one buffer take. `middle` is for the middle of the
- * segment, `first` for the first piece, and `top` for a tile in the middle of the first strip.
- * `carried` and `carried_top` are the bytes of carried rows and columns, in addition to `middle`
- * and `top`. */
+/* The bytes that pieces of the values in one buffer take. `middle` is the number of bytes while the
+ * strip in the middle runs, and `first` while the first piece runs. `top` is the number of bytes
+ * while a tile in the middle of the first strip runs. `carried` and `carried_top` are the bytes of
+ * carried rows and columns, in addition to `middle` and `top`. */
 typedef struct
 {
   guint set_by_walk;
@@ -52,22 +52,24 @@ struct _CleaveFitWalker
   const CleaveFitSteps *steps;
   gint64 *crossing; /* indexed by step: bytes that are live before the step and still during it */
   gint64 *largest;  /* indexed by step: bytes of the largest buffer in `crossing` */
-  /* indexed by step: if pieces take this number of bytes or more, a walk finds no candidate that
-   * begins at the step or earlier. The numbers are valid only for walks that end at step `room_end`
-   * and whose `max_bytes` is `room_bytes`. */
+  /* indexed by step: if the pieces of a segment take this number of bytes or more, no segment that
+   * begins at the step or earlier can become a candidate. The walk then stops. The numbers are
+   * valid only for walks that end at step `room_end` and whose `max_bytes` is `room_bytes`. */
   gint64 *room;
   guint room_end;
   gint64 room_bytes;
   CleaveFitRequired *required;      /* indexed by value: the required region */
-  CleaveFitPieceBytes *piece_bytes; /* indexed by buffer: the bytes of pieces */
-  /* indexed by step: bytes of the pieces in all buffers. `middle`: in the middle of the segment;
-   * `first`: while the first piece runs; `top`: while a tile of the first strip runs */
+  CleaveFitPieceBytes *piece_bytes; /* indexed by buffer: bytes that the pieces of the values in the
+                                       buffer take */
+  /* indexed by step: bytes of the pieces in all buffers. `middle`: while the strip in the middle
+   * runs; `first`: while the first piece runs; `top`: while a tile in the middle of the first strip
+   * runs */
   gint64 *middle, *first, *top;
-  GArray *read;  /* guint: values that nodes of the segment read; some of them are computed in the
-                    segment */
-  GArray *ends;  /* guint: results of the end nodes */
-  GArray *joins; /* guint: results of joins whose buffer is in use before the join runs, since an
-                    earlier step writes an operand of the join there */
+  GArray *read;  /* guint: indices of the values that nodes of the segment read; some of them are
+                    computed in the segment */
+  GArray *ends;  /* guint: indices of the values that the end nodes compute */
+  GArray *joins; /* guint: indices of the results of some joins: an earlier step writes an operand
+                    of the join into the join's buffer */
   gint64 peak;   /* peak of the unsplit graph in bytes */
   guint walk_number;      /* number of the current walk */
   gboolean overlaps_wide; /* strips of the last walk overlap in a wide result (split/wide.h) */
@@ -83,16 +85,20 @@ typedef struct
   guint n_samples;
   gint64 both; /* bytes of the buffers that are live both before the current step and after the end
                   of the segment */
-  /* bytes of carried rows and columns, in the middle of the segment and in the first strip */
+  /* bytes of carried rows and columns: while the strip in the middle runs (`carried`), and while
+   * the first strip runs (`carried_top`) */
   gint64 carried, carried_top;
   /* maxima of the walker's `middle`, `first` and `top` over the steps so far, in bytes without
    * carried rows */
   gint64 most_middle, most_first, most_top;
   gint64 copied;         /* bytes of carried rows that all strips together copy */
   double macs;           /* MACs that pieces recompute */
-  double reread_ns;      /* ns that each piece after the first adds by reading weights again */
-  double piece_ns;       /* ns that one piece of each node adds before it computes anything */
-  double idle_ns;        /* ns that chunks of channels add by vector lanes that stay empty */
+  double reread_ns;      /* time in ns that each strip or tile after the first one adds, since it
+                            reads weights again */
+  double piece_ns;       /* time in ns for starting the pieces of one strip or tile, summed over the
+                            nodes of the segment */
+  double idle_ns;        /* time in ns that all chunks of channels add, since some vector lanes stay
+                            empty */
   gboolean overlaps;     /* two strips need the same elements of a value; TRUE for tiles */
   gboolean cuts_weights; /* pieces read different parts of some weights */
 } CleaveFitState;

@@ -26,17 +26,18 @@ static const double ahead[] = { -1, 1.0 / 12, 1 };
 #define STEP 0.07
 
 /* The search measures the cheapest path that needs at most this fraction more bytes than the path
- * with the fewest bytes. The cheapest path often has far fewer pieces. With 0.01 instead of 0, fits
- * of 13 networks measure 18 % fewer pieces, and need the same bytes in the geometric mean. For even
- * strips, the search uses 0: they become iterations of one Loop, so their number does not matter.
- */
+ * with the fewest bytes. The cheapest path often has far fewer pieces. With 0.01 instead of 0, the
+ * plans that fits of 13 networks measure have 18 % fewer pieces, and the fitted networks need the
+ * same bytes in the geometric mean. If strips must have equal size, the search uses 0: the strips
+ * of a segment become iterations of one Loop, so a plan with fewer strips is no better.
+ * */
 #define SLACK 0.01
 
-/* The search measures only plans of at most this many pieces. For each limit on MACs with each
- * limit on overlays, the search stops once the measured plans together have this many pieces. A
- * measurement takes 30 to 100 microseconds for each piece. With at most 6,000 pieces instead of
- * 12,000, fits of 31 networks take 0.78 times the time and need 1.8 % more bytes in the
- * geometric mean. */
+/* The search measures only plans of at most MAX_PIECES pieces. It measures a series of plans for
+ * each pair of a limit on MACs (`limits`) and a limit on overlays (`ahead`). A series ends when its
+ * plans together have MAX_PIECES pieces. A measurement takes 30 to 100 microseconds for each piece.
+ * With at most 6,000 pieces instead of 12,000, fits of 31 networks take 0.78 times the time and
+ * need 1.8 % more bytes in the geometric mean. */
 #define MAX_PIECES 12000
 
 /* Before the search for tiles, the search finds the least bytes of a plan with strips alone and
@@ -59,8 +60,9 @@ is_cancelled (const CleaveFitSearch *search)
   return g_cancellable_is_cancelled (search->options->cancellable);
 }
 
-/* Returns the number of limits on overlays to use, from the begin of `ahead`. Programs of several
- * threads have no overlays, so the search uses only the first limit for them. */
+/* `ahead` lists limits on overlays. Returns the number of limits that the search uses, from the
+ * begin of the list. With several threads, the search uses only the first limit, which allows no
+ * overlay: programs of several threads make no overlays. */
 static guint
 count_ahead (const CleaveFitSearch *search)
 {
@@ -100,9 +102,9 @@ is_within (const CleaveFitVariant *variant, const CleaveFitPath *path, double ma
   return path != NULL && path->macs <= max_macs && count_pieces (variant, path) <= MAX_PIECES;
 }
 
-/* Returns the path with the smallest estimate of bytes, among the paths that need at most
- * `max_bytes`, add at most `max_macs` and have at most MAX_PIECES pieces. The estimate is within
- * 1/256 of the smallest. Returns NULL if there is no such path. */
+/* Considers the paths that need at most `max_bytes` bytes, add at most `max_macs` MACs and have at
+ * most MAX_PIECES pieces. Returns one whose estimate of bytes is at most 1/256 above the smallest
+ * estimate of these paths. Returns NULL if there is no such path. */
 static CleaveFitPath *
 find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, gint64 max_bytes)
 {
@@ -281,7 +283,9 @@ measure_least (CleaveFitSearch *search,
     }
 }
 
-/* Measures the cheapest paths between the unsplit graph and the least memory, without overlays. */
+/* Measures a series of plans without overlays, from much memory to little: the cheapest path for a
+ * limit on bytes, and then for lower limits. Each limit is STEP below the estimate of the path
+ * before. Ends when the limit is at most `least` bytes, the least memory measured so far. */
 static void
 measure_between (CleaveFitSearch *search, CleaveFitVariant *variant, double mac_price, gint64 least)
 {
@@ -298,7 +302,9 @@ measure_between (CleaveFitSearch *search, CleaveFitVariant *variant, double mac_
     }
 }
 
-/* Lowers the least bytes under each limit to the least bytes under tighter limits. */
+/* `least[i]` is the least memory measured for plans within limit number i on added MACs, and the
+ * limits ascend. A plan within a lower limit is also within each higher limit, so lowers each entry
+ * to the smallest entry before it. */
 static void
 relax (gint64 least[CLEAVE_FIT_N_LIMITS])
 {

@@ -194,8 +194,8 @@ count_macs (const CleavePlan *plan)
 }
 
 /* Returns whether the pieces of a plan together compute no more MACs than the node. For a node
- * without MACs, returns whether the pieces read few elements: of each operand at most as many as
- * the operand or the result has. */
+ * without MACs, returns whether the pieces together read few elements. For each operand x, the
+ * limit is the larger of two numbers: the elements of x, and the elements of the result. */
 static gboolean
 adds_no_work (const CleavePlan *plan)
 {

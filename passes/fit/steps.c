@@ -62,9 +62,10 @@ make_buffers (const CleaveTimeline *timeline, const gint *step)
   return buffers;
 }
 
-/* Returns the bytes of the largest join in each buffer of a storage. The array is indexed by value
- * of the storage. Only the root of a buffer has an entry: the value that owns the buffer. The entry
- * is 0 for all other values, and for a buffer without a join. */
+/* Returns the bytes of the largest join in each buffer of a CleaveStorage. The array is indexed by
+ * value. The entry for a buffer has the index of the buffer's root, which is the value that owns
+ * the buffer; 0: the buffer has no join. The entries of all other values are 0, and have no
+ * meaning. */
 static gint64 *
 find_joined (const CleaveStorage *storage)
 {

@@ -13,8 +13,8 @@
 
 #define CLEAVE_FIT_NONE G_MAXUINT
 
-/* An operand of a node: the value that it reads, and the dimension maps, which give the ranges of
- * the value that pieces of the node read. */
+/* An operand of a node: the value that the node reads, and the dimension maps of the operand. The
+ * maps determine which range of the value a piece of the node reads. */
 typedef struct
 {
   guint value; /* index of the value that the node reads; CLEAVE_FIT_NONE: an input, a constant, or
@@ -52,8 +52,9 @@ typedef struct
   gboolean is_part; /* the value lies in the buffer of a larger join */
   gint last_read;   /* last step that reads the value and is not a join; -1: none */
   gint64 element_size; /* size of one element in bytes */
-  gint rows;        /* outermost dimension in memory; -1: the value is not dense, or not stored */
-  gint64 row_bytes; /* bytes from one index of `rows` to the next */
+  gint rows;           /* index of the dimension that is outermost in memory; -1: the value is not
+                          dense, or not stored */
+  gint64 row_bytes;    /* bytes of the elements with one index of dimension `rows` */
 } CleaveFitValue;
 
 /* Memory of one or several values, and the steps in which the memory is live. `first` is -1 if the

@@ -16,9 +16,9 @@
 typedef enum {
   PER_READER,  /* split values per reader */
   IDLE,        /* recompute values for late readers */
-  IDLE_FREE,   /* recompute values for late readers, without added MACs */
+  IDLE_FREE,   /* recompute values for late readers; recompute only nodes without MACs */
   COPIES,      /* recompute values for poolings */
-  COPIES_FREE, /* recompute values for poolings, without added MACs */
+  COPIES_FREE, /* recompute values for poolings; recompute only nodes without MACs */
   STAGED,      /* give parts of joins buffers of their own */
   MOVED,       /* run nodes earlier or later */
   N_KINDS
@@ -28,7 +28,7 @@ typedef enum {
  * place of 16, fits of 46 networks need the same bytes. */
 #define MIN_PART 16
 
-/* Returns the bytes of the smallest values that the rewrites change. */
+/* Returns a lower limit in bytes: rewrites change only values of at least this size (MIN_PART). */
 static gint64
 get_min_bytes (const CleaveFitVariant *first)
 {

@@ -14,8 +14,9 @@
  * it. */
 #define MIN_STEPS_OF_BORDERS 150
 
-/* The tolerance of a local minimum is 1 / BORDER_TOLERANCE of the peak. A segment can then end
- * after a pooling, even if the result of the next convolution is slightly smaller. */
+/* A step also counts as a local minimum of live bytes if a neighboring step has slightly fewer live
+ * bytes: fewer by at most the peak divided by BORDER_TOLERANCE. For example, a segment can then end
+ * after a pooling, although the result of the next convolution is slightly smaller. */
 #define BORDER_TOLERANCE 100
 
 /* Finds the buffers that are live both before and during each step. Sets `crossing` to their bytes,
@@ -107,8 +108,8 @@ find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFi
   return MAX (MAX (first, middle), MAX (last, 0));
 }
 
-/* Returns the last step that reads the memory of a buffer, including all buffers that take over
- * this memory. */
+/* Returns the last step that reads a value in the memory of a buffer. The value may lie in another
+ * buffer that takes over this memory (`after`). */
 static guint
 find_last (const CleaveFitSteps *steps, guint buffer)
 {
@@ -187,9 +188,10 @@ count_earlier (const CleaveFitWalker *walker, const CleaveFitValue *join, guint 
   return n_bytes;
 }
 
-/* Returns the most bytes that pieces take (find_inner()), plus the memory of some joins. The
- * buffers of these joins begin before the segment, since an earlier step writes an operand there.
- * The strips of these joins take memory beside the buffers. */
+/* Returns the most bytes that pieces of a segment that begins at step `begin` take (find_inner()),
+ * with the bytes of some joins. For these joins, a step before the segment writes an operand into
+ * the join's buffer. So the buffer is live as a whole, and the strips of the join need memory in
+ * addition to the buffer. */
 static gint64
 find_inner_of (const CleaveFitState *state, guint begin)
 {
@@ -286,11 +288,11 @@ cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker)
   return walker->n_visits;
 }
 
-/* Returns the room of step `begin`: if pieces take this number of bytes or more, a candidate that
- * begins at the step needs at least `most` bytes. Returns 0 if no candidate may begin at the step.
- * `after` is the size of the buffers that are live after the candidate, and `both` is the size of
- * the buffers that are live before and after it. An overlay saves at most the largest buffer that
- * is live before the candidate. */
+/* Returns the room of step `begin`: a number of bytes. If the pieces of a candidate that begins at
+ * this step take the room or more, the candidate needs `most` bytes or more. Returns 0 if no
+ * candidate may begin at the step. `after` is the size of the buffers that are live after the
+ * candidate, and `both` is the size of the buffers that are live before and after it. An overlay
+ * saves at most the largest buffer that is live before the candidate. */
 static gint64
 count_room (const CleaveFitWalker *walker, guint begin, gint64 most, gint64 after, gint64 both)
 {
@@ -299,9 +301,10 @@ count_room (const CleaveFitWalker *walker, guint begin, gint64 most, gint64 afte
   return cleave_fit_walker_is_border (walker, begin) ? most - after - before : 0;
 }
 
-/* Sets `room[s]`, for each step s from `least` to the end of a walk: if pieces take at least
- * `room[s]` bytes, no candidate begins at step s or earlier. The bytes of pieces never decrease
- * while a walk adds steps, so a walk stops where they reach `room`. */
+/* Sets `room[s]` for each step s from `least` to the end of a walk. If pieces take `room[s]` bytes
+ * or more, no segment that begins at step s or at an earlier step can become a candidate. While a
+ * walk adds steps, the bytes of pieces never decrease. So the walk stops at the first step s where
+ * pieces take `room[s]` bytes or more. */
 static void
 find_room (CleaveFitWalker *walker, const CleaveFitWalk *walk, guint least)
 {

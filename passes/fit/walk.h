@@ -16,15 +16,16 @@
  *     |  shift  |      operand      |
  *     |      result      |
  *
- * The buffer is live from the step that computes the operand to the last step that reads the
- * result. */
+ * The buffer is live from the step that computes the operand to the step `last`. */
 typedef struct
 {
-  gint64 operand, result; /* bytes of both values; `result` 0: no overlay */
+  gint64 operand, result; /* bytes of the operand, and bytes of the result; `result` 0: no
+                             overlay */
   gint64 shift; /* bytes that strips read ahead, from the begin of the result to the begin of the
                    operand; estimated or measured */
   gint64 estimated_shift; /* `shift` before any measurement */
-  guint last; /* last step that reads the result, or a value that overwrites the result */
+  guint last; /* last step that reads the result, or that reads a later value which overwrites the
+                 result */
 } CleaveFitOverlay;
 
 /* Returns the bytes of the buffer that operand and result share. `extra` is the number of bytes by
