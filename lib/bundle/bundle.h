@@ -55,10 +55,10 @@ char *cleave_bundle_make_readme (const CleaveBundle *bundle);
 char *cleave_bundle_make_test (const CleaveBundle *bundle, GError **error);
 
 /* Returns whether a number in the tables does not fit into the small types of kernels/operands.h
- * and kernels/cleave-run.h. The files then define CLEAVE_WIDE. */
+ * and kernels/cleave-run.h. If so, the files of the bundle define CLEAVE_WIDE. */
 gboolean cleave_bundle_is_wide (const CleaveBundle *bundle);
-/* Returns whether a value has more rows or columns than a byte can count. The files then define
- * CLEAVE_LONG. */
+/* Returns whether a value has more rows or columns than a byte can count. If so, the files of the
+ * bundle define CLEAVE_LONG. */
 gboolean cleave_bundle_is_long (const CleaveBundle *bundle);
 
 /* Returns whether a layer calls CMSIS-NN. */

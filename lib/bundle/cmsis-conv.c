@@ -65,7 +65,8 @@ is_1x1 (const CleaveBundleWindow *w)
   return w->kernel[0] * w->kernel[1] == 1;
 }
 
-/* Checks arm_fully_connected_s8(), which has one scale for all channels. */
+/* Returns whether arm_fully_connected_s8() can compute the layer. This function has one scale for
+ * all channels. Sets call->context_bytes. */
 gboolean
 cleave_bundle_cmsis_check_product (CleaveBundleCmsisCall *call, CleaveBundleLayer *layer)
 {
@@ -83,8 +84,9 @@ cleave_bundle_cmsis_check_product (CleaveBundleCmsisCall *call, CleaveBundleLaye
   return is_1x1 (&w) && w.pad[0] == 0 && w.pad[1] == 0;
 }
 
-/* Checks arm_convolve_wrapper_s8(). If image and kernel have one row, the code for Helium needs the
- * same padding before and after the row, or one column more after it. */
+/* Returns whether arm_convolve_wrapper_s8() can compute the layer. Sets call->context_bytes. If the
+ * image and the kernel have one row, the code for Helium needs the same padding before and after
+ * the row, or one more column after the row. */
 gboolean
 cleave_bundle_cmsis_check_conv (CleaveBundleCmsisCall *call, CleaveBundleLayer *layer)
 {
@@ -106,8 +108,9 @@ cleave_bundle_cmsis_check_conv (CleaveBundleCmsisCall *call, CleaveBundleLayer *
   return cleave_bundle_cmsis_has_few_pads (call, &w);
 }
 
-/* Checks arm_depthwise_conv_wrapper_s8(). Refuses dilations, and several channels of the result for
- * each channel of x (a depth multiplier): there, CMSIS-NN is slower than Cleave's kernel. */
+/* Returns whether arm_depthwise_conv_wrapper_s8() should compute the layer. Refuses dilations, and
+ * several channels of the result for each channel of x (a depth multiplier): for these, CMSIS-NN is
+ * slower than Cleave's kernel. */
 gboolean
 cleave_bundle_cmsis_check_depthwise (CleaveBundleCmsisCall *call, CleaveBundleLayer *layer)
 {

@@ -17,7 +17,8 @@ typedef struct
   const char *op;
   /* file and function of the kernel that calls CMSIS-NN, and the struct of its constants */
   const char *file, *kernel, *type;
-  /* Returns whether the call computes the bits of the node. Sets `context_bytes`. */
+  /* Returns whether the CMSIS-NN function computes the same bits as the reference code of the
+   * node's op. Sets `context_bytes`. */
   gboolean (*check) (CleaveBundleCmsisCall *call, CleaveBundleLayer *layer);
   void (*print) (const CleaveBundleCmsisCall *call, CleaveBundleLayer *layer, GString *fields);
 } Function;
@@ -52,8 +53,8 @@ check_binary (CleaveBundleCmsisCall *call, CleaveBundleLayer *layer)
   return TRUE;
 }
 
-/* Checks arm_elementwise_add_s8(). Its code for DSP instructions needs a left shift of 20 bits, the
- * shift that TensorFlow Lite has for int8. */
+/* Returns whether arm_elementwise_add_s8() can compute the layer. The function's code for DSP
+ * instructions needs a left shift of 20 bits, the shift that TensorFlow Lite has for int8. */
 static gboolean
 check_add (CleaveBundleCmsisCall *call, CleaveBundleLayer *layer)
 {
@@ -99,8 +100,8 @@ static const Function functions[] = {
     print_binary },
 };
 
-/* Returns the sum of the bytes of an image of each variable operand, of an image of the result, and
- * of the context buffer. */
+/* Returns the bytes that the call uses in the arena: an image of each variable operand, an image of
+ * the result, and the context buffer. */
 static gint64
 count_bytes (const CleaveBundleCmsisCall *call)
 {

@@ -126,8 +126,8 @@ find_begin (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
   return g->end > n ? g->end - n : 0;
 }
 
-/* Sets the number of rows of each ring, and the overlay of the segment, from an earlier or a new
- * dry run. */
+/* Sets the number of rows of each ring of the segment, and the overlay of the segment. Takes both
+ * from one of the dry runs in flow->runs. If none of them has these rings, makes a new dry run. */
 static void
 set_rows (CleaveBundleFlow *flow)
 {

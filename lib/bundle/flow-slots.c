@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the columns of each step of a segment in each band, and the steps that share memory
- * (flow-parts.h). */
+/* Finds the columns that each step of a segment computes in each band, and the steps that share
+ * memory (flow-parts.h). */
 
 #include <string.h>
 

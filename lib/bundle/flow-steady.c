@@ -27,8 +27,7 @@
 
 #include "flow-parts.h"
 
-/* In a period, the last step computes at most this many rows. The search does not find longer
- * periods. */
+/* The largest period that cleave_bundle_flow_skip() finds: a number of rows of step `target`. */
 #define MAX_PERIOD 16
 
 /* Returns the rows of an operand that row number `next` of step `s` needs. Rows are numbered in the
@@ -92,9 +91,10 @@ advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
   return reads_overlaid (flow, s, operand) ? marked.begin >= 0 : marked.end > 0;
 }
 
-/* For a step `s` that has computed no row since the mark (flow->mark): returns whether nothing has
- * changed for `s`. Nothing has changed if the operand has no new row, or `s` has computed all rows.
- * Nothing has changed either if the first operand row that `s` needs is not a new row. */
+/* For a step `s` that has computed no row since `flow->made` was copied to `flow->mark`: returns
+ * whether `s` still waits for rows of this operand. That is so in three cases: the operand has no
+ * new row; `s` has computed all rows; the first operand row that `s` needs is not one of the new
+ * rows. */
 static gboolean
 waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -107,9 +107,10 @@ waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
   return begin < flow->mark[p - flow->segment.first] || begin >= *get_made (flow, p);
 }
 
-/* Returns whether the loop repeats itself since the mark (flow->mark). If a step has computed rows
- * since then, its operands must have advanced with these rows (advances_with()). Any other step
- * must still wait for its operands (waits_for()). */
+/* Returns whether the loop is in a steady state: the rows computed since `flow->made` was copied to
+ * `flow->mark` are one period. If a step has computed rows since then, its operands must have
+ * advanced with these rows (advances_with()). Any other step must still wait for its operands
+ * (waits_for()). */
 static gboolean
 is_steady (const CleaveBundleFlow *flow)
 {
@@ -172,8 +173,8 @@ count_periods (const CleaveBundleFlow *flow)
           n = MIN (n, count_periods_apart (flow, s, i));
         else if (get_step (flow, s)->rows[i].stride != 0)
           limit = find_limit (flow, s, i, limit);
-      /* subtract 1: after the skipped periods, the window of the next row must still end inside the
-       * operand */
+      /* `limit` minus 1, since the step computes one more row after the skipped periods: the window
+       * of this row must still end inside the operand */
       if (rows > 0)
         n = MIN (n, (limit - 1 - *get_made (flow, s)) / rows);
     }

@@ -86,8 +86,8 @@ cleave_bundle_flow_find_whole (const CleaveBundleFlow *flow, guint owner)
 }
 
 /* Returns whether a step of the segment reads rows of an input from the caller of the run function.
- * The caller supplies each row whole, once and in order, so the segment can have neither bands nor
- * upward rows. */
+ * The caller supplies each row whole, once and in order, so the segment cannot have several bands,
+ * and its loop cannot compute rows upward (from the last to the first). */
 static gboolean
 has_rows_of_caller (const CleaveBundleFlow *flow)
 {

@@ -77,10 +77,10 @@ typedef struct
                      * there was no dry run */
   guint *next; /* indexed by step minus `first`: the next step that uses the step's memory (`next`
                   of its CleaveBundleSlot) */
-  gint64 *capacity; /* indexed by step minus `first`: number of rows in the step's memory, in a
-                       segment in which no earlier step uses this memory */
+  gint64 *capacity; /* indexed by step minus `first`: number of rows that the step's memory needs if
+                     * the step is the first one of the segment that uses this memory */
   CleaveBundleOverlay *overlays; /* indexed by step minus `first`: overlay of the segment that
-                                    begins at the step; not used for several bands */
+                                  * begins at the step; invalid in a dry run with several bands */
 } CleaveBundleRun;
 
 /* A group of segments of a dry run (CleaveBundleRun): the segments that begin at the steps [first,
@@ -100,14 +100,14 @@ typedef struct
   gint64 align;
   CleaveBundleSegment segment;
   CleaveBundleSlot *slots; /* indexed by step minus segment.first: memory of the step's result */
-  CleaveSpan *columns;     /* indexed by band * number of steps + step - segment.first: columns of a
-                            * step in a band */
+  CleaveSpan *columns;     /* indexed by band * number of steps + step - segment.first: columns that
+                            * the step computes in the band */
   gint64 *made; /* indexed by step minus segment.first: number of rows that the step has computed */
   gint64 *mark; /* copy of `made`, taken when the step whose rows the loop computes had computed
                  * `marked_row` rows (flow-steady.c) */
   gint64 marked_row;
-  gint64 n_skipped;   /* number of rows that flow-steady.c has skipped, in all segments; counts only
-                         steps with whole results */
+  gint64 n_skipped;   /* number of rows that flow-steady.c has skipped in all segments, without the
+                       * rows of rings */
   gint64 n_runs;      /* number of dry runs in flow-rows.c */
   gboolean walks_all; /* for tests: skip no rows (flow-steady.c), and use no earlier run
                        * (flow-runs.c) */

@@ -27,8 +27,9 @@ guint cleave_bundle_add_value (CleaveBundleBuilder *b, const CleaveResult *resul
 guint cleave_bundle_find_value (CleaveBundleBuilder *b, const CleaveResult *result);
 /* Appends a step that computes value `result`. */
 void cleave_bundle_append_step (CleaveBundleBuilder *b, CleaveBundleStep *step, guint result);
-/* Adds the context buffer of a layer that calls CMSIS-NN: a value that the call may overwrite, and
- * a step that computes nothing. The buffer becomes the last operand of `step`. */
+/* Adds a context buffer for `step`, whose layer calls CMSIS-NN: a value that the call may
+ * overwrite. Appends another step that computes nothing and has this value as its result. The
+ * buffer becomes the last operand of `step`. */
 void
 cleave_bundle_add_context (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step);
 /* Lists the states that the options name. */

@@ -185,8 +185,8 @@ add_combined (const Line *line, gint64 channel, gint64 i, GByteArray *to)
     }
 }
 
-/* Appends the weights of elements i to i + n - 1 of the line for the channels from `channel` on,
- * one channel after the other. */
+/* Appends weights of `n_channels` channels from `channel` on, one channel after the other: for each
+ * channel, its weights for elements i to i + n - 1 of the line. */
 static void
 add_separate (
     const Line *line, gint64 channel, gint64 n_channels, gint64 i, gint64 n, GByteArray *to)
@@ -229,7 +229,8 @@ add_conv_weights (const Geometry *g, const gint8 *w, GByteArray *to)
       }
 }
 
-/* Sets the constants of each channel: two integers in `sums`, and a shift after all integers. */
+/* Sets the constants of each channel: two integers in `sums`, and a byte, the shift. The shifts
+ * follow in memory after the integers of all channels. */
 static void
 set_scales (const CleaveBundleConv *conv, const Geometry *g, const gint8 *w, gint32 *sums)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Records of element-wise ops of float32. If the operand of a function was dequantized from bytes,
- * the kernel is a table of 256 entries. */
+/* Records of element-wise ops of float32. For a unary op on elements of one byte, the kernel looks
+ * up the result in a table of 256 entries. */
 
 #include "op-help.h"
 #include "ops.h"

@@ -32,8 +32,8 @@ gboolean cleave_bundle_print_slide (const CleaveNode *node,
                                     GString *fields,
                                     GError **error);
 
-/* Converts a shift as lib/ops/fixed-point.h uses it to a shift of cleave_scale() in
- * kernels/arithmetic.h. */
+/* Returns the shift for cleave_scale() in kernels/arithmetic.h that is equivalent to `shift`, a
+ * shift for the functions in lib/ops/fixed-point.h. */
 gint cleave_bundle_shift (gint64 shift);
 /* Fails if a multiplier is negative, since cleave_scale() would round its product wrongly. */
 gboolean cleave_bundle_check_multiplier (const CleaveNode *node, gint64 multiplier, GError **error);
@@ -51,7 +51,8 @@ gboolean cleave_bundle_print_operand (const CleaveNode *node,
                                       CleaveBundleLayer *layer,
                                       GString *fields,
                                       GError **error);
-/* Lets the result overwrite each variable operand that has the same shape and size of elements. */
+/* Lets the result overwrite each variable operand that has the shape and the element size of the
+ * result. */
 void cleave_bundle_set_in_place_if_same (const CleaveNode *node, CleaveBundleLayer *layer);
 
 /* Returns a new tensor of int32 with the shape of operand 0. */

@@ -18,7 +18,7 @@
 typedef struct
 {
   gint64 *at[CLEAVE_MAX_RANK];
-  gsize filled; /* byte offset in the result of an element without a source; G_MAXSIZE: none */
+  gsize filled; /* byte offset, in the result, of an element that has no source; G_MAXSIZE: none */
 } Sources;
 
 /* Runs the op on an operand whose elements are `base` plus their index in dimension `d`. */
@@ -128,8 +128,8 @@ print_fill (const CleaveNode *node, gsize at, GString *fields)
   g_string_append (fields, "}");
 }
 
-/* Returns whether the op's dimension map contains the source at[i] of each index i of dimension
- * `d`. The maps of a Pad do not contain the sources of repeated border elements. */
+/* Returns whether the op's dimension map covers all sources in dimension `d`: at[i] is in the
+ * operand span for index i. A Pad that repeats border elements has sources outside these spans. */
 static gboolean
 are_mapped (const CleaveNode *node, guint d, const gint64 *at)
 {
@@ -163,7 +163,7 @@ mixes_images (const CleaveNode *node, const Sources *sources)
   return FALSE;
 }
 
-/* Returns whether a row or column has a source that the op's dimension map does not contain. */
+/* Returns whether are_mapped() is FALSE for the rows or the columns of the result. */
 static gboolean
 mirrors (const CleaveNode *node, const Sources *sources)
 {
@@ -248,7 +248,8 @@ describe_resize (const CleaveNode *node, CleaveBundleLayer *layer, GError **erro
   return cleave_bundle_describe_move (node, layer, error);
 }
 
-/* Adds a constant of one image as an array, in memory order. Returns the array's C expression. */
+/* Adds the elements of `x`, a constant that is one image, as an array in the memory order of
+ * images. Returns the C expression of the array. */
 static const char *
 add_image (const CleaveResult *x, CleaveBundleLayer *layer)
 {

@@ -10,7 +10,7 @@
 
 /* Adds two arrays to the layer, the indices and the weights of the taps of dimension `dim`, and
  * appends the C expressions of the arrays to `at_fields` and `weight_fields`. Returns the number of
- * taps of each index in these arrays. */
+ * entries that the arrays have for each index of the result. */
 static gint64
 add_taps (const CleaveResizeAttrs *a,
           gint dim,

@@ -15,8 +15,9 @@ typedef struct _CleaveBundleLayer CleaveBundleLayer;
 typedef struct
 {
   const char *op; /* name of the op, as in CleaveOp: "TfliteConv" */
-  /* Describes the layer that computes a node, by calls of the functions below. Fails if a bundle
-   * cannot compute this node; the error states why, and how to change the model. */
+  /* Calls the functions below to set the kernel and the constants of the layer that computes
+   * `node`. Fails if a bundle cannot compute this node; the error states why, and how to change the
+   * model. */
   gboolean (*describe) (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
 } CleaveBundleOp;
 
@@ -35,13 +36,15 @@ const char *cleave_bundle_layer_add_array (CleaveBundleLayer *layer,
                                            const char *type,
                                            gconstpointer data,
                                            gsize n_elements);
-/* Lets the rows of variable operand 0 be summed as soon as they are computed, so that only one row
- * is in memory at a time. The layer must have a result of one row that needs each row of the
- * operand once, as a global pooling does. The sums are one row of `columns` pixels. `kernel` adds
- * row `call->row` of the operand to the sums in `call->y`; for row 0, it sets the sums. `kernel`
- * reads the layer's constants. After the last row, the kernel of cleave_bundle_layer_set_kernel()
- * runs. The sums replace its variable operand 0: if the operand has R rows, this kernel reads the
- * sums as row R - 1. */
+/* Makes the layer sum the rows of variable operand 0 as soon as they are computed, so that only one
+ * row is in memory at a time. The result of the layer must have one row that needs each row of the
+ * operand once, as in a global pooling.
+ *
+ * The sums are one row of `columns` pixels. `kernel` adds row `call->row` of the operand to the
+ * sums in `call->y`; for row 0, `kernel` sets the sums. `kernel` reads the constants of the layer.
+ * After the last row, the kernel of cleave_bundle_layer_set_kernel() computes the result. This
+ * kernel gets the sums as its variable operand 0, and reads them as row R - 1 if the summed operand
+ * has R rows. */
 void cleave_bundle_layer_set_sums (CleaveBundleLayer *layer,
                                    const char *kernel,
                                    gint64 columns,
@@ -80,7 +83,8 @@ void cleave_bundle_layer_set_wide (CleaveBundleLayer *layer);
  * NULL if the operand is absent. */
 gconstpointer cleave_bundle_constant (const CleaveNode *node, guint operand);
 
-/* A value as an image in memory: extents, and the logical dimensions that have these extents. */
+/* The layout of a value in memory as images: their extents, and which dimensions of the value are
+ * their rows, columns and channels. */
 typedef struct
 {
   gint64 images, rows, columns, channels; /* number of images, rows, columns and channels: each is a
@@ -94,8 +98,8 @@ typedef struct
 /* The largest number of rows, columns or images: the tables of a bundle have fields of 16 bits. */
 #define CLEAVE_BUNDLE_MAX_EXTENT 32767
 
-/* Returns whether values with `rank` dimensions have their channels in dimension 1: a node of the
- * graph reads a value of this rank as images with channels first. */
+/* Returns whether values with `rank` dimensions have their channels in dimension 1. This is so if a
+ * node of the graph reads a value of this rank as images with channels first. */
 gboolean cleave_bundle_has_channels_first (const CleaveGraph *graph, guint rank);
 /* Returns the image of a value in memory, with channels innermost. */
 CleaveBundleImage cleave_bundle_image (const CleaveResult *value);
@@ -108,8 +112,9 @@ cleave_bundle_offset (const CleaveBundleImage *image, const CleaveShape *shape, 
 
 /* Returns the record of a node's op; NULL if a bundle cannot compute it. */
 const CleaveBundleOp *cleave_bundle_op_find (const CleaveNode *node);
-/* Returns the index of the operand of a join (CLEAVE_OP_JOIN, such as Concat) that this layer
- * copies; each operand is copied by a layer of its own. Variable operand 0 of the layer is this
- * part. Variable operand 1 is the result of the join's previous layer, which this layer must
- * overwrite (cleave_bundle_layer_set_in_place()). The first layer has no variable operand 1. */
+/* Returns which operand of a join (CLEAVE_OP_JOIN, such as Concat) this layer copies; each operand
+ * is copied by a layer of its own. If the operand is computed at run time, it is variable operand 0
+ * of the layer. The next variable operand is the result of the previous layer of the join, which
+ * this layer must overwrite (cleave_bundle_layer_set_in_place()). The first layer has no such
+ * operand. */
 guint cleave_bundle_layer_get_part (const CleaveBundleLayer *layer);

@@ -128,9 +128,9 @@ align_up (gint64 offset, gint64 align)
   return cleave_align_up (MAX (offset, 0), align);
 }
 
-/* Returns the offset of `buffer`, nearest to `other`, at which their distance is at least the lag.
- * One of the two buffers is the result of a segment, and the other is the value that the result
- * overlays. */
+/* Returns the offset for `buffer` that is nearest to `other` among the offsets whose distance is at
+ * least the lag. One of the two buffers is the result of a segment, and the other is the value that
+ * the result overlays. */
 static gint64
 find_overlaid_offset (const CleaveBundleBuffer *buffer,
                       const CleaveBundleBuffer *other,
@@ -189,7 +189,8 @@ find_neighbors (const CleaveBundleBuffer *buffer,
 /* The costs of a placement. The search minimizes `accesses`, then `n_bytes`. */
 typedef struct
 {
-  gint64 accesses; /* sum over buffers of the accesses times the index of the buffer's memory */
+  gint64 accesses; /* sum over all buffers: `accesses` of the buffer times the index of its memory.
+                    * The fastest memory has index 0 */
   gint64 n_bytes;  /* bytes of the arena, or of all memories together */
 } Cost;
 
@@ -199,8 +200,8 @@ is_less_or_equal (const Cost *a, const Cost *b)
   return a->accesses != b->accesses ? a->accesses < b->accesses : a->n_bytes <= b->n_bytes;
 }
 
-/* Adds a buffer to the costs. Updates `ends`, indexed by memory: the offset after the last
- * buffer. */
+/* Adds the costs of a placed buffer to `cost`. Updates ends[m]: the offset, from the begin of
+ * memory m, after the last buffer in memory m. */
 static void
 add_cost (const CleaveBundlePlacement *p,
           const CleaveBundleBuffer *buffer,
@@ -268,7 +269,7 @@ compare_densities (gconstpointer a, gconstpointer b)
   return p != q ? (p > q ? -1 : 1) : compare_sizes (a, b);
 }
 
-/* Swaps two pairs of buffers in an order. `seed` determines the pairs. */
+/* Swaps two buffers in an order, and then again two buffers. `seed` determines which buffers. */
 static void
 shuffle (CleaveBundleBuffer **order, guint n, guint32 *seed)
 {
@@ -289,7 +290,7 @@ shuffle (CleaveBundleBuffer **order, guint n, guint32 *seed)
 
 /* Sets the order in which a trial places the buffers. `trial`: number of the trial, from 0. The
  * first three trials sort the buffers by different keys. Each later trial uses the best order so
- * far, with two pairs of buffers swapped. */
+ * far, changed by shuffle(). */
 static void
 set_order (CleaveBundleBuffer **order,
            CleaveBundleBuffer *const *best,

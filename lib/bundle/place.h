@@ -14,14 +14,16 @@ typedef struct
   guint value;            /* index of the value; for a ring, the result of the step that owns the
                            * ring */
   guint first, last;      /* first and last segment that use the buffer */
-  gint64 n_bytes, offset; /* size, and offset in the arena or in the range of all memories */
+  gint64 n_bytes, offset; /* n_bytes: size of the buffer; offset: offset in the arena, or in all
+                           * memories if they were one memory */
   guint memory;           /* index of the memory in which the buffer lies */
   gint64 n_used;          /* bytes that the value occupies, without the padding to the alignment */
   gint64 accesses;        /* estimated bytes that a run reads and writes in the buffer */
   guint over;             /* value whose buffer this buffer may overlap in segment `first`
                              (CleaveBundleOverlay); CLEAVE_BUNDLE_NONE: no such value */
   gint64 lag;
-  gint64 row_bytes; /* bytes of a row of this buffer, which is the result that overlays `over` */
+  gint64 row_bytes; /* for a buffer with a value `over`: bytes of a row of the result in this
+                     * buffer */
   gboolean is_upward;
 } CleaveBundleBuffer;
 

@@ -38,8 +38,8 @@ typedef struct
   gint64 align, max_macs;
   gboolean prefers_few_overlays; /* of two plans with the same bytes and MACs, the one with fewer
                                     overlays is better */
-  gint64 max_bytes;   /* bytes of the plan in which each step is a segment; plans that need more are
-                       * dropped */
+  gint64 max_bytes;   /* bytes of the plan with one segment for each step; the search drops plans
+                       * that need more */
   gint64 *macs_after; /* indexed by position: MACs of the steps from this position on, without added
                        * MACs */
   GArray **partials;  /* PartialPlan, indexed by position and state: each array is sorted by
@@ -155,9 +155,9 @@ add_bounded (GArray *partials, const PartialPlan *partial)
     thin_out (partials);
 }
 
-/* Returns whether the segment `g`, which continues the partial plan `before`, must not overlay
- * g->overlay.value. The reason: this value is the result of the previous segment, which overlays
- * another value in the same direction. */
+/* Returns whether the segment `g`, appended to the plan `before`, must not overlay the value
+ * g->overlay.value. This is so if that value is the result of the last segment of `before`, and
+ * overlays another value in the same direction (State). */
 static gboolean
 is_blocked (const PartialPlan *before, State state, const CleaveBundleSegment *g)
 {
@@ -308,7 +308,8 @@ compare_plans (gconstpointer a, gconstpointer b)
   return x->peak_bytes < y->peak_bytes ? -1 : x->peak_bytes > y->peak_bytes;
 }
 
-/* Returns the plans (CleaveBundlePlan) of all states that no other plan dominates. */
+/* Returns the plans (CleaveBundlePlan) of the whole model that no other plan dominates. Compares
+ * the plans of all states with one another. */
 static GPtrArray *
 list_plans (const Search *s)
 {

@@ -58,7 +58,8 @@ typedef struct
   CleaveTransposeAttrs to, from; /* the permutation, and its inverse */
   gboolean is_permuted;
   CleaveShape shape; /* shape after the permutation */
-  /* [product of the other dimensions, product of the dimensions in the bit mask] */
+  /* shape of a matrix with all elements. Columns: product of the dimensions in the bit mask; rows:
+   * product of the other dimensions */
   CleaveShape matrix;
 } Lines;
 

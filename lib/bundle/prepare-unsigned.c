@@ -20,7 +20,8 @@
 typedef struct
 {
   const char *op;       /* name of the op; NULL: any op that only moves elements */
-  guint n_values;       /* number of first operands that are uint8 values, or ALL_OPERANDS */
+  guint n_values;       /* the operands from 0 to n_values - 1 are uint8 values; ALL_OPERANDS: all
+                         * operands are */
   guint x_zero, y_zero; /* indices of the operands that have the zero points of operand 0 and of the
                            result; 0: no such operand */
   gboolean needs_signed_value; /* rewrite the op only if it reads a result of a rewritten node */
@@ -199,8 +200,8 @@ rewrite (Rewrite *r, CleaveNode *node, const Rule *rule, GError **error)
   return TRUE;
 }
 
-/* Removes the nodes that were rewritten. If a node that was not rewritten reads such a node, adds a
- * conversion of the int8 result to uint8 for it. */
+/* Removes the rewritten nodes. If another node still reads the uint8 result of a rewritten node,
+ * first replaces this result by a conversion of the int8 result to uint8. */
 static gboolean
 remove_replaced (Rewrite *r, GError **error)
 {

@@ -5,7 +5,8 @@
  *   start   h and c before step 0, if they are computed at run time
  *   state   the state after each time step; only one row is in memory
  *   end     the results of the layer: h of each step, or h and c of the last step
- *   parts   copies of Y, Y_h and Y_c from the end, if the node has several results that are used
+ *   parts   one step for each used result (Y, Y_h, Y_c), which copies it from the value of `end`;
+ *           not needed if only Y or only Y_h is used
  *
  * In these values, a row is a time step, and a column is a sequence of the batch. */
 
@@ -209,7 +210,8 @@ check (const Lowering *l, GError **error)
   return TRUE;
 }
 
-/* If a result of the recurrent node has users, sets the value of this result. */
+/* Maps each result of the recurrent node that has users to a value of the bundle. `end`: the value
+ * that contains all results. */
 static void
 add_results (const Lowering *l, guint end)
 {

@@ -81,8 +81,9 @@ choose_lines (const char *text, const char *const *conditions, gboolean is_defin
   return g_string_free (out, FALSE);
 }
 
-/* Returns a text with the code for DSP instructions, or without it. All processors with Helium have
- * DSP instructions, so a text without the code for DSP instructions has no code for Helium. */
+/* Returns the C text of a kernel for processors with DSP instructions, or, if has_dsp is FALSE, for
+ * processors without them: omits the code for other processors. All processors with Helium have DSP
+ * instructions, so FALSE also omits the code for Helium. */
 static char *
 choose_dsp (const char *text, gboolean has_dsp)
 {
@@ -114,10 +115,11 @@ cleave_bundle_calls_cmsis (const CleaveBundle *bundle)
   return bundle->stats.n_calls > 0;
 }
 
-/* Appends a text. Replaces the first include of each header by the text of that header, without its
- * license, and leaves out later includes. The headers with names that begin with "cleave-" are
- * files of the bundle: leaves out their includes, unless keeps_includes is TRUE. `seen`: the
- * headers so far. */
+/* Appends a C text. Replaces the first #include line of each header of the kernels by the text of
+ * that header, without its license. Omits later #include lines of the same header. The headers with
+ * names that begin with "cleave-" are files of the bundle: keeps their #include lines if
+ * keeps_includes is TRUE, and omits these lines if not. `seen`: #include lines of the headers so
+ * far. */
 static void
 append_text (const CleaveBundle *bundle,
              GString *out,
@@ -289,8 +291,8 @@ cleave_bundle_make_kernels_header (const CleaveBundle *bundle, const char *file)
 
 /* The functions below write one file with everything. */
 
-/* Appends a text, with `static` before its functions. Omits declarations of these functions, and
- * includes of other files of the bundle. */
+/* Appends a C text, with `static` before its functions. Omits the declarations of these functions,
+ * and the #include lines of other files of the bundle. */
 static void
 append_static (GString *out, const char *text)
 {

@@ -6,7 +6,8 @@
 #include "bundle.h"
 
 #define LICENSE "/* SPDX-License-Identifier: 0BSD */\n"
-#define OFFSET_UNIT 4 /* CLEAVE_OFFSET_UNIT in kernels/cleave-run.h; divides every alignment */
+/* CLEAVE_OFFSET_UNIT in kernels/cleave-run.h; each alignment is a multiple of this number */
+#define OFFSET_UNIT 4
 
 /* The functions below write the table of values. */
 

@@ -48,8 +48,9 @@ enum {
 
 typedef struct
 {
-  CleaveOffset offset; /* offset in the arena, in units of CLEAVE_OFFSET_UNIT; CLEAVE_IO: index of
-                        * the value's pointer in the struct `io` of a call */
+  CleaveOffset offset; /* offset in the arena, in units of CLEAVE_OFFSET_UNIT; if `flags` contains
+                        * CLEAVE_IO: index, in the struct `io` of a call, of the pointer to the
+                        * value */
   CleavePixelBytes pixel_bytes;
   CleaveExtent rows;
   CleaveExtent capacity; /* number of rows in memory */
@@ -106,8 +107,8 @@ typedef struct
   const CleaveSegment *segment;
   const uint16_t *columns; /* the segment's entries in the table `columns` of the model */
   uint32_t first;          /* first layer of the segment */
-  uint32_t target; /* the layer whose rows are computed in order, since its result is whole; counted
-                      from `first` */
+  uint32_t target; /* index, minus `first`, of the layer whose rows are computed now, in order; the
+                    * result of this layer is whole, not a ring */
   uint16_t layer;  /* layer that computes the next row */
   uint8_t band;
 } CleaveRun;

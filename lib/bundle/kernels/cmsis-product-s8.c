@@ -13,7 +13,8 @@ cleave_cmsis_product_s8 (const CleaveCall *call)
   const cmsis_nn_dims w = { f->x.c, 1, 1, f->y.c }, bias = { 1, 1, 1, f->y.c };
 
 #ifdef ARM_MATH_MVEI
-  /* With Helium, the function reads the context buffer: the sums of the weights and the biases. */
+  /* With Helium, arm_fully_connected_s8() reads the context buffer: for each channel of the result,
+   * its bias plus input_offset times the sum of its weights. */
   (void) arm_vector_sum_s8 ((int32_t *) context.buf, f->x.c, f->y.c, f->weights,
                             p->params.input_offset, 0, f->biases);
 #endif

@@ -55,8 +55,8 @@ typedef struct
   int32_t x_multipliers[2], x_shifts[2], left_shift;
 } CleaveCmsisBinary;
 
-/* Returns the context buffer of a call, a value in the arena. The layer that computes the value is
- * cleave_cmsis_context(), which leaves the bytes as they are. */
+/* Returns the context buffer of a call: operand 1 of the layer, a value in the arena. An earlier
+ * layer reserves this memory. Its kernel is cleave_cmsis_context(), which computes nothing. */
 static inline cmsis_nn_context
 cleave_cmsis_context_of (const CleaveCall *call, int32_t n_bytes)
 {

@@ -89,7 +89,8 @@ typedef struct
                                       whether it has the cell state c */
 } CleaveRecurrentF32;
 
-/* A normalization of n channels, or of n columns if n_columns is more than 1. */
+/* A layer normalization. Normalizes the n channels of each pixel. If n_columns is more than 1,
+ * normalizes the n columns of each row, separately for each channel. */
 typedef struct
 {
   const float *scales, *offsets; /* arrays of n elements; offsets: NULL if there are none */

@@ -16,12 +16,12 @@ typedef struct
    * After them, a byte for each channel: its shift. The weights follow at the next address that is
    * a multiple of four.
    *
-   * The kernel doubles a sum before it scales the sum, which is faster. This needs a sum with a
-   * magnitude below 2^30, a result with the bounds -128 and 127, and a shift of at least 0. For a
-   * channel that meets this, the table has the initial value times 2, and the shift. For other
-   * channels, the table has the initial value, and the shift minus 64, a negative byte. A channel
-   * with a float scale (CLEAVE_FLOAT_SCALES) has the shift INT8_MAX, and the bits of the float as
-   * the multiplier. */
+   * The kernel can double the sum of a channel before it scales the sum, which is faster. A channel
+   * is doubled if its sum has a magnitude below 2^30, its result has the bounds -128 and 127, and
+   * its shift is at least 0. For a doubled channel, the table has twice the initial value, and the
+   * shift. For any other channel, the table has the initial value, and the shift minus 64, a
+   * negative byte. A channel with a float scale (CLEAVE_FLOAT_SCALES) has the shift INT8_MAX, and
+   * the bits of the float as the multiplier. */
   const int32_t *sums;
   CleaveSlide slide;
   CleaveChannels in, out; /* numbers of channels of one group, in the operand and in the result */

@@ -10,12 +10,12 @@ typedef struct
   int32_t row;     /* row in the operand that row 0 of the kernel reads */
   int32_t first;   /* offset in elements, from column x[0].begin, of the element that the first tap
                     * with data reads */
-  int32_t lines;   /* number of lines in a row of the kernel; the taps of a line read contiguous
-                      elements */
+  int32_t lines;   /* number of lines in a row of the kernel; a line is a group of taps that read
+                    * contiguous elements */
   int32_t count;   /* number of elements of a line */
   int32_t step;    /* number of elements from the end of a line to the start of the next line */
-  int32_t skip;    /* number of weights on padding, in a row of the kernel, for one channel of the
-                      result */
+  int32_t skip;    /* number of weights, in a row of the kernel, of taps on padding, for one channel
+                    * of the result */
   int32_t n;       /* number of channels of the block, four or one */
   float sum[4];
 } ConvF32;

@@ -53,8 +53,8 @@ typedef struct
   /* Address of the next `count` elements of the window to multiply by weights. They lie in the
    * operand or in the array `part`. */
   const int8_t *from;
-  int32_t other; /* distance in bytes from an element for the first pixel to the same element for
-                    the second pixel */
+  int32_t other; /* distance in bytes from an element in the first pixel's window to the element at
+                  * the same place in the second pixel's window */
   int32_t left;  /* number of elements of the line that follow `from[count - 1]` */
   uint32_t row;  /* offset in bytes, from slot 0, of the operand row that row k of the kernel
                   * reads */

@@ -63,7 +63,8 @@ typedef struct
                           word */
 } DepthwiseS8;
 
-/* Sets the windows of a pixel, whose first tap is in column `first`. */
+/* Prepares the sums of a pixel: finds the taps that read data, and the addresses of their elements
+ * and weights. window.first: column of the operand at which the pixel's windows begin. */
 static void
 depthwise_s8_begin (DepthwiseS8 *s)
 {

@@ -3,18 +3,18 @@
 /* Sums of products for conv-s8.c: elements x[0] ... x[n - 1] of one or two pixels, times the
  * weights of four channels. n is a multiple of four, and at least four.
  *
- * The weights are int16. Each combines the weights of an element for two channels: weight 0 + 256 *
- * weight 1, so that the low byte is weight 0. Four elements have eight of these integers, in this
- * order:
+ * The weights are int16. Each int16 combines two weights of one element: the weight w0 for a
+ * channel and the weight w1 for the next channel, as w0 + 256 * w1. The low byte is w0. Four
+ * elements have eight of these integers, in this order:
  *
- *   elements 0 and 2 for channels 0 and 1; elements 0 and 2 for channels 2 and 3
- *   elements 1 and 3 for channels 0 and 1; elements 1 and 3 for channels 2 and 3
+ *   int16       0      1      2      3      4      5      6      7
+ *   element     0      2      0      2      1      3      1      3
+ *   channels   0, 1   0, 1   2, 3   2, 3   0, 1   0, 1   2, 3   2, 3
  *
- * The products of elements and whole int16 weights add up to the sum of channel 0 plus 256 times
- * the sum of channel 1. The products of elements and low bytes of the weights add up to the sum of
- * channel 0. The difference, divided by 256, is the sum of channel 1. This order saves instructions
- * on a processor that multiplies the 16-bit halves of words: only the low bytes must be extended to
- * 16 bits. */
+ * For two channels with the sums S0 and S1, a kernel adds up two kinds of products. The products of
+ * elements and int16 add up to S0 + 256 * S1. The products of elements and low bytes add up to S0.
+ * So the difference, divided by 256, is S1. This order saves instructions on a processor that
+ * multiplies the 16-bit halves of words: only the low bytes must be extended to 16 bits. */
 
 /* The largest number n of elements x[0] ... x[n - 1]. With more elements, the sum of their products
  * with the int16 weights can exceed an int32. */
@@ -32,7 +32,7 @@ dot_s8_end (uint32_t *sum, int32_t first, int32_t both)
 #ifdef CLEAVE_MVE
 /* Adds n products to each of two sums, one for each channel. A vector has eight elements of x as
  * int16, or the weights of eight elements. If n is no multiple of eight, the last step computes
- * half of a vector. `second`: the code for the second pixel. */
+ * half of a vector. `second`: the instructions for a second pixel; empty if there is none. */
 #define DOT_S8_LOOP(second)                                                                        \
   __asm__ volatile("vldrh.u16 q3, [%8]\n\tdlstp.16 lr, %7\n1:\n\t"                                 \
                    "vldrh.u16 q1, [%6, q3]\n\tvldrb.s16 q0, [%4], #8\n\tvmovlb.s8 q2, q1\n\t"      \
@@ -84,7 +84,9 @@ dot_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
 }
 #else
 #ifdef CLEAVE_DSP
-/* Adds the products of two elements (the halves of `a`) and the weights of two channels. */
+/* Multiplies two elements (the halves of `a`) by their weights for two channels, the int16 from w +
+ * `at` on. Adds the products with the whole int16 to s1, and the products with the low bytes to
+ * s0. */
 #define DOT_S8_PAIR(at, a, s0, s1)                                                                 \
   memcpy (&v, w + (at), sizeof v);                                                                 \
   s1 = __smlad (a, v, s1);                                                                         \

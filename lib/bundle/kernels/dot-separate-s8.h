@@ -9,9 +9,9 @@
 
 #ifdef CLEAVE_SEPARATE_WEIGHTS
 #ifdef CLEAVE_MVE
-/* Adds n products to each of eight sums: the sums of four channels for two pixels. n is a multiple
- * of four, and at least four. A vector has 16 elements. If n is no multiple of 16, the last step
- * computes a part of a vector. */
+/* Adds n products to each of eight sums: four channels of two pixels. n is a multiple of four, and
+ * at least four. A vector has 16 elements. If n is no multiple of 16, the last step computes a part
+ * of a vector. */
 static inline void
 dot_separate_s8_add (uint32_t *sum, const int8_t *first, int32_t other, const int8_t *w, int32_t n)
 {
@@ -58,8 +58,9 @@ dot_separate_s8_odd (const int8_t *from)
   return bytes;
 }
 
-/* Adds two products of channel `c` to `s`, the sum of the first pixel, and to `t`, the sum of the
- * second pixel. `half` selects elements 0 and 2, or elements 1 and 3, of four. */
+/* Multiplies two elements of each pixel by their weights for channel `c`. Adds the products to `s`,
+ * the sum of the first pixel, and to `t`, the sum of the second pixel. `half` selects elements 0
+ * and 2, or elements 1 and 3, of the next four elements. */
 #define DOT_SEPARATE_S8_PAIR(half, c, s, t)                                                        \
   v = half (w + 4 * (c));                                                                          \
   s = __smlad (a, v, s);                                                                           \
@@ -73,8 +74,8 @@ dot_separate_s8_odd (const int8_t *from)
   DOT_SEPARATE_S8_PAIR (half, 2, s2, s6)                                                           \
   DOT_SEPARATE_S8_PAIR (half, 3, s3, s7)
 
-/* Adds the products of four elements. The bytes are loaded twice, which is cheaper than to spill.
- */
+/* Adds the products of the next four elements of two pixels to the sums of four channels. Loads all
+ * bytes twice, since keeping them in registers would spill, which costs more. */
 #define DOT_SEPARATE_S8_2X4                                                                        \
   {                                                                                                \
     int32_t a, b, v;                                                                               \
@@ -143,8 +144,8 @@ dot_separate_s8_odd (const int8_t *from)
     s3 += a * w[(at) + 3 * (step)];                                                                \
   }
 
-/* Adds n products to each of eight sums: the sums of four channels for two pixels. The second pixel
- * is `other` bytes after x. */
+/* Adds n products to each of eight sums: four channels of two pixels. The elements of the second
+ * pixel are `other` bytes after x. */
 static inline void
 dot_separate_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int32_t n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Copies one part into a joined value. Operand 0 is the part, unless the part is constant. The last
+/* Copies one part into a joined value. A part that is computed at run time is operand 0. The next
  * operand is the joined value with all earlier parts; the first part has no such operand. */
 
 #include <string.h>
@@ -13,9 +13,9 @@ join_copy (unsigned char *y, const unsigned char *from, size_t n)
 {
   while (n > 0)
     {
-      const size_t gap = (uintptr_t) from - (uintptr_t) y; /* distance; huge if `from` is before
-                                                            * `y`, since the difference wraps
-                                                            * around */
+      const size_t gap = (uintptr_t) from - (uintptr_t) y; /* bytes from `y` to `from`; if `from` is
+                                                            * before `y`, the difference wraps
+                                                            * around and is huge */
       const size_t part = gap < n ? gap : n;
 
       memcpy (y, from, part);

@@ -56,7 +56,7 @@ recurrent_apply (const CleaveRecurrentF32 *p, int32_t function, float a)
       return a < 0 ? alpha * a : a;
     case CLEAVE_SOFTSIGN:
       return a / (1 + fabsf (a));
-    default: /* the remaining functions, CLEAVE_AFFINE and CLEAVE_HARD_SIGMOID */
+    default: /* CLEAVE_AFFINE and CLEAVE_HARD_SIGMOID */
       a = alpha * a;
       a = a + beta;
       if (p->activations[function] == CLEAVE_AFFINE)

@@ -2,8 +2,9 @@
 
 #include "cleave-kernels.h"
 
-/* Returns the sum of count[1] * count[2] elements in each of count[0] rows, from row `row` on.
- * `first` is the offset of the first element in a row. */
+/* Returns p->start plus one sum over count[0] rows, beginning with row `row`. In each row, adds
+ * count[1] columns with count[2] channels each. `first` is the offset of the first element in a
+ * row. */
 static uint32_t
 sum_s8_add_up (const CleaveCall *call, int32_t row, int32_t first)
 {

@@ -24,8 +24,9 @@ typedef struct
   int32_t first, end;   /* columns [first, end) of the operand that may be read */
   int32_t j;            /* column of the transformed tile */
   int32_t n;            /* number of channels of a block, four or one */
-  float d[3], sum[12];  /* d: column j of the transformed tile; sum: the sums for this column, for
-                         * each channel */
+  float d[3], sum[12];  /* d: column j of the transformed tile, for one channel of the operand;
+                         * sum[4 * t + k]: the sum for element t of column j, for channel k of the
+                         * block */
 } Winograd;
 
 /* Sets the tile whose left pixels are in column `at` of the result. */
@@ -96,8 +97,8 @@ winograd_add (Winograd *s)
   s->w = w + 4 * s->n;
 }
 
-/* Adds column j of the sums to two adjacent pixels. After the last column, moves to the next block
- * of channels. */
+/* Adds the sums for column j of the transformed tile to two adjacent pixels. After the last column,
+ * moves the addresses `y` of the pixels to the next block of channels. */
 static CLEAVE_APART void
 winograd_store (Winograd *s)
 {
