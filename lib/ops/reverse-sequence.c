@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ReverseSequence: reverses each entry of a batch along the time. The length of an entry is the
+/* ReverseSequence: reverses the time steps of each entry of a batch. The length of an entry is the
  * number of its steps that are reversed. All later steps keep their positions. All dimensions but
  * time can be split. */
 

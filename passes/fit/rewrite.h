@@ -9,8 +9,8 @@
 typedef struct
 {
   gint64 per_reader_bytes; /* values of at least this many bytes are split per reader
-                              (split-per-reader.h), and recurrent layers are cut along the time;
-                              0: none */
+                              (split-per-reader.h), and recurrent layers are cut into chunks of time
+                              steps; 0: none */
   GPtrArray *idle;   /* CleaveFitCopy: copies for late readers (rematerialize-idle.h), or NULL */
   GPtrArray *copies; /* CleaveFitCopy: copies for poolings (rematerialize.h), and nodes that run
                         earlier or later (move-nodes.h), or NULL */

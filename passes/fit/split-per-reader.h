@@ -11,8 +11,8 @@
  *                        └─ v               └─ MatMul.2 ─ v
  *
  * The nodes that compute the operands of this node are cut, too, back to smaller values, as long as
- * no element is computed twice. Recurrent layers are first cut along the time, so that they read
- * parts of their operand. Only values of at least `min_bytes` bytes are cut. Adds the pieces to
- * `report` unless `report` is NULL. Returns FALSE and does not change the graph if no value can be
- * cut. rewrite.c and variants.c call this function. */
+ * no element is computed twice. Recurrent layers are first cut into chunks of time steps, so that
+ * they read parts of their operand. Only values of at least `min_bytes` bytes are cut. Adds the
+ * pieces to `report` unless `report` is NULL. Returns FALSE and does not change the graph if no
+ * value can be cut. rewrite.c and variants.c call this function. */
 gboolean cleave_fit_reads_cut (CleaveGraph *graph, gint64 min_bytes, CleaveSplitReport *report);

@@ -134,7 +134,7 @@ find_operands (const Bands *bands, CleaveResult *value)
 }
 
 /* Returns the band in which the middle of a value lies. The value may be a piece of a whole value.
- * Uses the dimension in which the piece has the smallest fraction of the whole value's extent.
+ * Uses the dimension in which the piece has the smallest fraction of the extent of the whole value.
  * Returns CLEAVE_NO_BAND if no dimension is cut. */
 static gint
 find_band (const Bands *bands, CleaveResult *value, guint n_bands)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the Slices of each value that overlap, and replaces them by Slices of disjoint ranges,
- * the atoms. Each Slice is the union of some atoms, and the Assembles read the atoms. */
+/* Finds the Slices of each value that overlap, and replaces them by Slices of disjoint ranges. An
+ * atom is one of these disjoint ranges. Each old Slice is the union of some atoms, and the
+ * Assembles read the atoms. */
 
 #include "share-carried.h"
 

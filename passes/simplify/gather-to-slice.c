@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Replaces a Gather by a Slice if its indices are constant and ascend in even steps.
+/* Replaces a Gather by a Slice if its indices are constants and ascend by equal steps.
  * cleave_gather_add_slice() checks the indices and adds the Slice. */
 
 #include "../info.h"
@@ -13,8 +13,9 @@
  *   Gather       =>    Slice
  *      |                 |
  *
- * Constant indices in even ascending steps select a part of the dimension, which a Slice returns as
- * a view.  If the indices are not a list, a Reshape follows: a scalar index removes the dimension.
+ * Constant indices that ascend by equal steps select a part of the dimension, which a Slice returns
+ * as a view. If the indices are not a list, a Reshape follows: a scalar index removes the
+ * dimension.
  *
  * Before: a valid graph.  After: no Gather has such indices. */
 
@@ -28,6 +29,6 @@ visit (CleaveNode *node)
 
 const CleavePassInfo cleave_pass_info_gather_to_slice = {
   .name = "gather-to-slice",
-  .summary = "Replaces a Gather of constant indices in even steps by a Slice.",
+  .summary = "Replaces a Gather of constant indices with equal steps by a Slice.",
   .visit = visit,
 };

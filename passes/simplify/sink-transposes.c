@@ -21,16 +21,15 @@
  * A Transpose moves below an element-wise node or a Concat if the Transpose then meets another
  * Transpose, or if the graph then has fewer Transposes. Each operand of the node must be the result
  * of an equal Transpose. An element-wise node may also read constants, which the pass transposes
- * back. A Transpose also moves below a Softmax and other nodes along an axis, and below a
- * reduction. After a reduction, nothing may be left to transpose. fold-views merges the Transposes
- * that meet.
+ * back. A Transpose also moves below a reduction, a Softmax, and other ops with an axis. After a
+ * reduction, nothing may be left to transpose. fold-views merges the Transposes that meet.
  *
  * A Transpose does not move below a pooling: ONNX poolings have one layout only, and Cleave stores
  * the values of both layouts in the same memory order. A Transpose does not move below a Split
  * either: one Transpose would become several.
  *
  * Before: a valid graph.  After: no two Transposes are left that are separated only by such nodes.
- */
+ * */
 
 /* A search for another Transpose visits at most this many nodes, so that long chains do not take
  * quadratic time. */

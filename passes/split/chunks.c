@@ -17,8 +17,8 @@ typedef struct
 {
   gint64 n;            /* number of units in the extent; a unit has as many elements as the
                           alignment */
-  gint64 least;        /* smallest number of units that a chunk may have */
-  gint64 least_at_end; /* smallest number of units that the last chunk may have, if there are
+  gint64 least;        /* smallest number of such units that a chunk may have */
+  gint64 least_at_end; /* smallest number of such units that the last chunk may have, if there are
                           several chunks */
   gint64 most;         /* largest number of chunks into which the extent can be cut, so that each
                           has the minimum size */

@@ -333,7 +333,7 @@ cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **
  * @n_threads is 1, only segments and rematerialized values are split: the following rules are for
  * several threads.
  *
- * **Recurrent layers** that follow each other are cut along the time dimension. Each chunk begins
+ * **Recurrent layers** that follow each other are cut into chunks of time steps. Each chunk begins
  * with the final state of the chunk before it, so that each thread works at another layer. If there
  * are more threads than layers, and the batch has a sequence for each thread, the batch is cut
  * instead.

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Makes parts of values. Reads each part from the node that computes it, past views and joins, or
- * cuts it out of a constant. A window is the strided range of a value that a part has. A value
- * further up is nearer to the inputs of the graph. */
+ * cuts it out of a constant. A window is the strided range of a value that a part has. */
 
 #include "forwarding.h"
 
@@ -105,9 +104,9 @@ find_holder (const CleaveJoin *join, const CleaveRange *range)
   return holder;
 }
 
-/* Replaces `value` and `window` by the operand and window that have the same elements, one node
- * further up. Returns FALSE if the value is not a view, nor a join with an operand that contains
- * the window. */
+/* Goes one node back: a view or a join computes `value`, and one of its operands has all elements
+ * of `window`. Replaces `value` by this operand, and `window` by the window of the operand with the
+ * same elements. Returns FALSE if there is no such operand. */
 static gboolean
 step_back (CleaveForwarder *forwarder, CleaveResult **value, CleaveStridedRange *window)
 {
@@ -190,8 +189,8 @@ drop_contained (GArray *found, const CleaveJoin *join, const CleaveRange *range)
   g_array_set_size (found, n);
 }
 
-/* Returns a smaller join of the operands that a window overlaps. read_pending() later reads these
- * parts further up, so that joins of joins need no recursion. */
+/* Returns a smaller join of parts of the operands that a window overlaps. read_pending() later
+ * replaces these parts by parts of earlier values, so that joins of joins need no recursion. */
 static CleaveResult *
 get_joined (CleaveForwarder *forwarder,
             CleaveResult *value,
