@@ -12,9 +12,10 @@
 
 #include "../ir/graph-private.h"
 
-/* A parent cluster (a group) has at most this many clusters. When cgraph writes a drawing, it looks
- * for each vertex in each subgraph of a parent. Without groups, the time is quadratic: 4,000
- * clusters take 9 s instead of 0.2 s. */
+/* A parent subgraph has at most this many clusters; draw_clusters_within() puts more clusters into
+ * groups (subgraphs between the parent and the clusters). When cgraph writes a drawing, cgraph
+ * looks for each vertex in each subgraph of the vertex's parent. So if 4,000 clusters had one
+ * parent, writing would take time quadratic in the clusters: 9 s instead of 0.2 s. */
 #define GROUP 32
 
 /* Fill colors of ops: light, for black text, and different, so that a reader can distinguish ops.

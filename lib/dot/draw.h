@@ -22,8 +22,8 @@ void cleave_graphviz_unlock (void);
 /* Returns the messages of Graphviz since the lock was taken, or NULL if there are none. */
 const char *cleave_graphviz_get_message (void);
 
-/* Returns an empty drawing that writes its text to a GString. Call this function under the lock;
- * free the drawing with agclose(). */
+/* Returns an empty drawing that writes its text to a GString. The caller must hold the lock of
+ * Graphviz (cleave_graphviz_lock()), and frees the drawing with agclose(). */
 Agraph_t *cleave_draw_new (void);
 /* Sets the default attributes of the drawing. The more vertices there are, the fewer iterations the
  * layout makes. */

@@ -108,8 +108,8 @@ cleave_dot_ranks_mark_edge (CleaveDotRanks *ranks,
   if (!is_first (ranks, value, to))
     return;
   label = g_strdup_printf ("%" G_GINT64_FORMAT " bytes", cleave_tensor_type_n_bytes (&value->type));
-  cleave_draw_set (edge, "xlabel", label); /* not "label": Graphviz 2.43 then frees its layers
-                                            * (ranks) twice */
+  cleave_draw_set (edge, "xlabel", label); /* with the attribute "label" in place of "xlabel",
+                                            * Graphviz 2.43 frees its layers (ranks) twice */
   cleave_draw_set (edge, "fontname", "Helvetica");
   cleave_draw_set (edge, "fontsize", "8");
 }

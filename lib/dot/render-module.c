@@ -76,9 +76,9 @@ new_bundled_context (const char *folder)
   return context;
 }
 
-/* Returns the context of Graphviz. The process has one context and never frees it, since Graphviz's
- * pango plug-in caches the last font of a context beyond its end. Call this function under the
- * lock. */
+/* Returns the context of Graphviz. The process has one context and never frees this context:
+ * Graphviz's pango plug-in keeps a pointer to the last font even after the context of the font is
+ * freed. The caller must hold the lock of Graphviz (cleave_graphviz_lock()). */
 static GVC_t *
 get_context (void)
 {

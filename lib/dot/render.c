@@ -63,9 +63,9 @@ get_renderer (void)
 }
 
 /* Renders a drawing that cleave_large_place() lays out. Returns NULL on failure, and sets `why` to
- * the reason if the picture is too large. Graphviz's "osage" is the fastest engine that computes
- * the sizes of vertices and clusters. The engine "nop2" of Graphviz keeps positions that are
- * already set. */
+ * the reason if the picture is too large. First runs Graphviz's engine "osage", the fastest engine
+ * that computes the sizes of vertices and clusters. Then cleave_large_place() sets the positions.
+ * Then the engine "nop2", which keeps these positions, renders the picture. */
 static GBytes *
 render_large (CleaveRenderFunc renderer, Agraph_t *drawing, const char *format, char **why)
 {

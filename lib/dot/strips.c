@@ -25,8 +25,9 @@ skip_views (const CleaveNode *node)
   return node;
 }
 
-/* Numbers the strips of bands by the operands of a join that is in no band. The first operand in a
- * band ends strip 0 of the band, the next operand in the band ends strip 1, and so on. */
+/* Numbers the last node of each strip by the operands of `join`, which is in no band. The first
+ * operand that a node of band b computes is the result of strip 0 of b, the second such operand is
+ * the result of strip 1, and so on. */
 static void
 number_parts (Search *s, const CleaveNode *join)
 {

@@ -67,8 +67,10 @@ find_reach (
 {
   CleaveRange range = *chunk;
   CleaveSpan *span = &range.dim[map->from];
-  /* Invariant: a chunk extended to `near` reads only padding; a chunk extended to `far` reads an
-   * element, or `far` is the edge of the result. */
+  /* The moved end of the chunk (the begin or the end) is searched between `near` and `far`.
+   * Invariant: with the moved end at `near`, the chunk reads only padding. With the moved end at
+   * `far`, the chunk reads an element of the operand, or `far` is the begin or end of the
+   * result. */
   gint64 near = grow ? span->end : span->begin, far = grow ? n : 0;
 
   while (ABS (far - near) > 1)
@@ -142,26 +144,27 @@ map_operands (CleaveChunk *chunk, const CleaveCall *call, GString *why)
   return TRUE;
 }
 
-/* Returns the call of the piece: its attributes, and its operands with the shapes of their slices.
- * `operands` is memory for the types of the operands. */
+/* Returns a call with the attributes of the piece. Each operand of the returned call has the shape
+ * of its slice in `chunk`. Stores the types of the operands in `types`, an array with at least
+ * `call->n_operands` entries. */
 static CleaveCall
-narrowed_call (const CleaveChunk *chunk, const CleaveCall *call, CleaveTensorType *operands)
+narrowed_call (const CleaveChunk *chunk, const CleaveCall *call, CleaveTensorType *types)
 {
   CleaveCall narrow = *call;
 
   narrow.attrs = chunk->attrs;
-  narrow.operands = operands;
+  narrow.operands = types;
   narrow.results = NULL;
   narrow.cursor = NULL;
   narrow.n_operands = 0;
   for (guint i = 0; i < call->n_operands; i++)
     if (chunk->has[i])
       {
-        operands[narrow.n_operands].element = call->operands[i].element;
-        operands[narrow.n_operands++].shape = cleave_range_shape (&chunk->slices[i].range);
+        types[narrow.n_operands].element = call->operands[i].element;
+        types[narrow.n_operands++].shape = cleave_range_shape (&chunk->slices[i].range);
       }
     else if ((call->op->flags & CLEAVE_OP_VARIADIC) == 0)
-      operands[narrow.n_operands++] = (CleaveTensorType){ .element = CLEAVE_NONE };
+      types[narrow.n_operands++] = (CleaveTensorType){ .element = CLEAVE_NONE };
   return narrow;
 }
 

@@ -192,9 +192,10 @@ copy_line (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 
     COPY_LINE (guint8)
 }
 
-/* If the innermost loop has less than 8 iterations, and fewer iterations than the loop around it,
- * cleave_copy_lines() copies lines along the outer loop. A line then has at most LINE_PART
- * iterations, so that its cache lines are still in the cache for the next line. */
+/* copy_across() runs at most LINE_PART iterations of the outer loop for one iteration of the
+ * innermost loop, and then the same iterations for the next one. The cache lines of these
+ * iterations are then still in the cache. cleave_copy_lines() calls copy_across() if the innermost
+ * loop has less than 8 iterations, and fewer iterations than the loop around the innermost loop. */
 #define LINE_PART 512
 
 static void

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Transposes: `to` is contiguous along the inner loop, `from` along the loop around it. Blocks of
- * 16 bytes by 16 bytes are transposed in registers. There are four cases, by the number of bytes n
- * of the inner loop and m of the outer loop:
+ * 16 bytes by 16 bytes are transposed in registers. Let n be the number of bytes of the inner loop,
+ * and m the number of bytes of the outer loop. There are four cases:
  *
- *   n, m >= 16   square    block by block; large values through a buffer, with stores that bypass
- *                          the cache
- *   n < 16       weave     `to` has no gaps: interleaves a few long runs, such as planar RGB to RGB
- *                narrow    `to` has gaps: transposes blocks and stores their first n bytes
- *   m < 16       unweave   `from` has no gaps: deinterleaves, such as RGB to planar RGB
+ *   case      condition                    method
+ *   square    n >= 16 and m >= 16          block by block; large values through a buffer, with
+ *                                          stores that bypass the cache
+ *   weave     n < 16, `to` has no gaps     interleaves a few long runs (planar RGB to RGB)
+ *   narrow    n < 16, `to` has gaps        transposes blocks and stores their first n bytes
+ *   unweave   m < 16, `from` has no gaps   deinterleaves (RGB to planar RGB)
  *
  * Over 400 lines: each case is a macro, which defines one function for each element size. */
 
@@ -56,7 +57,8 @@ can_prefetch (gint64 from_step, gint64 side)
 }
 
 /* Prefetches the next square. The hardware prefetcher does not find the rows of a square, since
- * these rows are far apart. The prefetch raises NCHW to NHWC of 96 x 56 x 56 from 37 to 56 GB/s. */
+ * these rows are far apart. A copy of 96 x 56 x 56 from NCHW to NHWC runs at 56 GB/s with the
+ * prefetch, and at 37 GB/s without the prefetch. */
 static inline void
 prefetch_next (const char *from,
                gint64 from_step,

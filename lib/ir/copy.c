@@ -25,9 +25,9 @@ find_transposed (const CleaveCopyLoops *loops)
   return inner;
 }
 
-/* Makes the longest outer loop the second innermost loop if it has at least MUCH_LONGER times the
- * iterations of the present second innermost loop. One call runs all iterations of the two
- * innermost loops, so long innermost loops save calls. */
+/* Let L be the longest loop outside of the innermost loop. If L has at least MUCH_LONGER times the
+ * iterations of the second innermost loop, moves L to the place of the second innermost loop. One
+ * call runs all iterations of the two innermost loops, so long loops there save calls. */
 static void
 lengthen_outer (CleaveCopyLoops *loops)
 {
@@ -180,9 +180,10 @@ common_divisor (gint64 a, gint64 b)
   return a;
 }
 
-/* Adds the loops that both views have in common to `loops`, innermost first, and divides the
- * dimensions of both by these loops. Example: [6, 4] and [3, 8] both become 3 × 2 × 4. Stops when
- * the innermost dimensions have no common divisor. */
+/* Adds the loops that the views `to` and `from` have in common to `loops`, innermost first. The
+ * greatest common divisor of the two innermost extents is the number of iterations of one loop;
+ * both extents are divided by this number. Stops when the divisor is 1. Example: [6, 4] and [3, 8]
+ * have the loops 4, 2 and 3 in common: [6, 4] → [6] → [3] → [], and [3, 8] → [3, 2] → [3] → []. */
 static void
 take_loops (CleaveCopyLoops *loops, Side *to, Side *from)
 {

@@ -4,7 +4,8 @@
 
 #include "range.h"
 
-/* A range that may be uncovered: none of its elements is in ranges[0] … ranges[next - 1]. */
+/* A range that perhaps no range covers. None of its elements is in ranges[0] … ranges[next - 1];
+ * the ranges from ranges[next] on may still cover its elements. */
 typedef struct
 {
   CleaveRange range;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Keeps the default values of inputs. An input that has a default value in the model's file is a
- * constant of the graph. So memory plans count the input as a weight. A written file has the
- * constant as an input again. If the default value is open (CLEAVE_DEFAULT_OPEN), a caller of that
- * file may replace the value, so no pass may compute with the value. A pass may slice the value:
- * the slice shares the tensor, and the written file has a Slice of the input. */
+ * constant of the graph. So memory plans count the input as a weight. In an exported file, the
+ * constant is an input with a default value again. If the default value is open
+ * (CLEAVE_DEFAULT_OPEN), whoever runs the exported file may pass another value. So no pass may
+ * compute with the default value. A pass may slice the value: the slice shares the tensor, and the
+ * exported file has a Slice of the input. */
 
 #include "defaults.h"
 

@@ -9,8 +9,9 @@
 #include <cleave/cleave-graph.h>
 
 typedef enum {
-  CLEAVE_DEFAULT_OPEN,  /* a caller of a written file may replace the value */
-  CLEAVE_DEFAULT_FIXED, /* the value decided a shape or an attribute, so no caller may replace it */
+  CLEAVE_DEFAULT_OPEN,  /* whoever runs the exported file may pass another value */
+  CLEAVE_DEFAULT_FIXED, /* the value decided a shape or an attribute, so nobody may pass another
+                         * value */
   CLEAVE_DEFAULT_GIVEN, /* the user gave another value for the input */
 } CleaveDefaultState;
 
@@ -30,10 +31,11 @@ void cleave_graph_set_defaults (CleaveGraph *graph, GArray *defaults);
 /* Copies default values from the graph `from` to the graph `to`, which has a part of the nodes of
  * `from`. Copies only the default values that constants of `to` use. */
 void cleave_graph_copy_used_defaults (CleaveGraph *to, const CleaveGraph *from);
-/* Returns the name of the input whose open default value is `tensor` or, if `tensor` is a slice,
- * the base of `tensor`. Returns NULL if there is no such input. */
+/* Returns the name of the input whose default value is `tensor`, or whose default value `tensor` is
+ * a slice of. Ignores inputs whose state is not CLEAVE_DEFAULT_OPEN. Returns NULL if there is no
+ * such input. */
 const char *cleave_graph_find_default (const CleaveGraph *graph, CleaveTensor *tensor);
-/* Returns the value of a constant, or NULL if the node is no constant or if a caller of a written
- * file may replace the value. A rewrite that computes with a value must get the value from this
- * function. */
+/* Returns the value of a constant. Returns NULL if the node is no constant, or if the constant is a
+ * default value with the state CLEAVE_DEFAULT_OPEN: whoever runs the exported file may replace this
+ * value. A rewrite that computes with a value must get the value from this function. */
 CleaveTensor *cleave_node_get_final_constant (const CleaveNode *node);

@@ -69,13 +69,13 @@ struct _CleaveGraph
   gboolean keeps_order; /* whether the nodes must run in the order of the list `first` … `last`;
                          * adding a node clears this flag */
   gboolean exclude_inputs; /* whether estimates of memory leave out the inputs */
-  gpointer origin;         /* the origin: other contents of the model's file, an atomic rc box;
-                            * NULL: none */
+  gpointer origin;         /* the origin: contents of the model's file that the other fields do not
+                            * hold, such as doc strings; an atomic rc box. NULL: none */
   GDestroyNotify origin_clear;
   GPtrArray *files;          /* paths of the files of the model, the model file first; NULL: none */
   GArray *defaults;          /* CleaveDefault: inputs that have values in the file; NULL: none */
-  GHashTable *open_defaults; /* maps the tensor of an open default value (defaults.h) to the name of
-                              * its input */
+  GHashTable *open_defaults; /* maps the default value of an input to the name of the input, for
+                              * default values with the state CLEAVE_DEFAULT_OPEN (defaults.h) */
   GHashTable *shared_names;  /* maps a name that several nodes of the model's file share to the
                               * names of their first results (GPtrArray); NULL: none. Copies of the
                               * graph share the table */
@@ -172,8 +172,8 @@ char *cleave_graph_unique_name (CleaveGraph *graph, const char *base);
 char *cleave_graph_dup_name (CleaveGraph *graph, const char *name);
 void cleave_graph_free_name (CleaveSlab *slab, char *name);
 CleaveNode *cleave_node_new (CleaveGraph *graph, guint n_operands, guint n_results);
-/* Frees a node and gives its memory back to the slab. `slab` is NULL if another thread may be using
- * the slab: then the memory is freed together with the slab. */
+/* Frees a node and gives its memory back to the graph's slab, `slab`. If another thread may be
+ * using this slab, the caller passes NULL. The memory is then freed together with the slab. */
 void cleave_node_free (CleaveNode *node, CleaveSlab *slab);
 /* Drops a reference to a node, but not the reference to its graph. Frees the node if no reference
  * is left. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Graphs: building and editing.
+/* Builds and edits graphs.
  *
- * Over 400 lines: a quarter of the lines documents the API. */
+ * Over 400 lines: this file also documents the public functions, in a quarter of its lines. */
 
 #include "graph-private.h"
 

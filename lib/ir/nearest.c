@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Suggests the nearest name for a misspelled name, and finds the node that a user named. A name is
- * near another name if get_most() allows the edit distance of the two names. */
+/* Suggests the nearest name for a misspelled name, and finds the node that a user named. The
+ * nearest name may differ from the misspelled name by one edit for each three letters, but at least
+ * by one edit (get_most()). */
 
 #include <cleave/cleave-languages.h>
 
@@ -124,8 +125,8 @@ cleave_graph_find_nearest_name (const CleaveGraph *graph, const char *name)
 /* A message lists at most this many names. */
 #define MAX_LISTED 5
 
-/* Returns a list for a message: the first results of the nodes whose name in the model's file is
- * `name`. Returns NULL if the graph has fewer than two of these nodes. */
+/* Lists, for a message, the nodes whose name in the model's file is `name`. The list names each
+ * node by its result 0. Returns NULL if the graph has fewer than two of these nodes. */
 static char *
 list_nodes (const CleaveGraph *graph, const char *name)
 {

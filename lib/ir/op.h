@@ -142,8 +142,9 @@ typedef enum {
                                      * and all readers of the result have the flag BY_STRIDES */
   CLEAVE_OP_BY_STRIDES = 1 << 13,   /* the kernels of the op read operands with any strides, also 0,
                                      * as fast as dense operands */
-  CLEAVE_OP_CROPS = 1 << 14         /* clips of a slice may be negative: a negative clip removes
-                                     * elements that the piece reads */
+  CLEAVE_OP_CROPS = 1 << 14         /* pieces may have negative clips (CleaveSlice): a clip of 2 at
+                                     * a side adds two elements of padding, a clip of -2 removes two
+                                     * elements */
 } CleaveOpFlags;
 
 /* Families of fast kernels: the code that the runtime chooses for a node. If a family cannot
@@ -210,8 +211,7 @@ typedef struct
 {
   guint dim, operand_dim;        /* indices of the cut dimension in result 0 and in operand 0 */
   gboolean is_backwards;         /* whether the chunks run from the last one to the first one */
-  guint takes[CLEAVE_MAX_TAKEN]; /* takes[r]: index of the operand of the next chunk that reads
-                                  * result r of this chunk */
+  guint takes[CLEAVE_MAX_TAKEN]; /* result r of a chunk is operand takes[r] of the next chunk */
   /* The op that computes the part of the work that does not depend on the state, such as the
    * product of X and W. A node of this op can run earlier, on another thread. The new node has the
    * attributes of the recurrent node, and reads operand 0 and the `ahead_operands` of the recurrent
@@ -264,8 +264,8 @@ struct _CleaveOp
   /* Returns the number of multiply-accumulates of the call. NULL: 0. */
   gint64 (*macs) (const CleaveCall *call);
   /* Returns the number of steps of the reference kernel, in addition to one step for each element
-   * of operands and results. NULL: the number of steps is the result of `macs` or, if that is 0,
-   * the number of operand elements that the maps give for all elements of the result, added up. */
+   * of operands and results. NULL: the number of these steps is the result of `macs`. If `macs` is
+   * NULL too, each element of result 0 takes one step for each operand element that it needs. */
   double (*work) (const CleaveCall *call);
   /* Appends a space and the attributes. NULL: the table of attributes defines the text. */
   void (*print) (gconstpointer attrs, GString *out);
@@ -278,7 +278,7 @@ struct _CleaveOp
   void (*compute) (const CleaveCall *call, const CleaveView *operands, const CleaveView *results);
   /* Returns the first ONNX opset that allows the types and attributes of the call; 0 if that opset
    * is 17 or earlier. The types of results may be unknown, and the attributes may be as in a file,
-   * not in normal form. NULL: 0. */
+   * not in normal form. If this field is NULL, opset 17 or earlier allows every call. */
   guint (*since) (const CleaveCall *call);
 };
 
@@ -286,7 +286,7 @@ struct _CleaveOp
 
 #define CLEAVE_FIELD(type, field) .offset = G_STRUCT_OFFSET (type, field)
 #define CLEAVE_AT_LEAST(least) .minimum = least, .has_minimum = TRUE
-/* The entry of an attribute table for the layout; always the first entry of the table. */
+/* The attribute `layout`: the first entry in the table of every op with a layout. */
 #define CLEAVE_LAYOUT_ATTR(type)                                                                   \
   {                                                                                                \
     "layout", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (type, layout), .names = cleave_layout_names,         \

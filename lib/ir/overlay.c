@@ -16,10 +16,11 @@ typedef enum {
                             * then writes the row */
 } RowOrder;
 
-/* Returns the order in which the kernel of a call reads and writes rows. The kernels for bytes and
- * for 16-bit floats copy operand rows to scratch before they write. A quantized group (compute is
- * NULL) has no reference kernel; it also copies operand rows to scratch. If the runtime chooses a
- * kernel with another order, the step computes the result in scratch memory and copies it. */
+/* Returns the order in which kernels of the call's family read and write rows. The kernels for
+ * bytes and for 16-bit floats copy operand rows to scratch before they write. The kernel of a
+ * quantized group, whose op has no `compute`, also copies operand rows to scratch. If the runtime
+ * runs a kernel whose order differs from the returned order, the step computes the result in
+ * scratch memory and then copies the result. */
 static RowOrder
 find_row_order (const CleaveCall *call)
 {

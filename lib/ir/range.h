@@ -85,8 +85,9 @@ cleave_tensor_type_is_legal (const CleaveTensorType *type)
          cleave_shape_is_legal (&type->shape);
 }
 
-/* The functions below return maps for common ops. A map is for one dimension of an operand, and
- * reads the span of dimension `from` of the result. */
+/* The functions below return the maps of common ops. Each map belongs to one dimension of an
+ * operand: for a span of dimension `from` of the result, the map gives the span of the operand that
+ * the op reads. */
 
 /* Returns a map from a span of the result to the equal span of the operand. */
 static inline CleaveDimMap

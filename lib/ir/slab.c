@@ -135,7 +135,7 @@ unlink_block (CleaveSlab *slab, Block *block, gsize units)
     slab->first[units] = item->after;
 }
 
-/* Makes a block the first in the list of blocks with free items of a size. */
+/* Adds a block at the front of a list: the blocks that have free items of `units` units. */
 static void
 link_block (CleaveSlab *slab, Block *block, gsize units)
 {

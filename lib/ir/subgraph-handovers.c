@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Unites the components of pieces that hand rows to other pieces through joins. subgraphs.h
- * explains these joins; subgraph-analysis.h defines compute nodes. A component is a connected set
- * of the nodes that remain after is_out() (subgraphs.c) has removed nodes from the graph. */
+/* Unites two components into one subgraph if the first component hands rows to the second one, and
+ * the second one hands no rows back. A component hands rows to another component if a join adds
+ * rows of a piece in the first component to a piece in the second one (subgraphs.h). A component is
+ * a connected set of the nodes that remain after is_out() (subgraphs.c) has removed nodes from the
+ * graph. subgraph-analysis.h defines compute nodes. */
 
 #include "subgraph-analysis.h"
 

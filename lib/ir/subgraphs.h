@@ -37,7 +37,8 @@
  * no subgraph. Numbers follow the order in which nodes were built. Returns the number of subgraphs;
  * a graph with a cycle has none. Takes time linear in nodes and uses. */
 guint cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph);
-/* Sets band[id] of each node as cleave_subgraphs_find() does, and also numbers each connected
- * component that can run beside no other component, such as a single band of strips. Returns the
+/* Sets band[id] of each node to the number of its band, or to G_MAXUINT if the node is in no band.
+ * Every subgraph is a band. A connected component that cannot run at the same time as another
+ * component is no subgraph, but also a band; an example is a single band of strips. Returns the
  * number of bands. */
 guint cleave_subgraphs_find_bands (const CleaveGraph *graph, guint *band);

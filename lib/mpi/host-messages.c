@@ -45,8 +45,8 @@ typedef struct
 typedef struct
 {
   _Alignas(LINE) char key[KEY_BYTES]; /* random text, unique to this board */
-  Entry entries[]; /* indexed by message; only messages that the owner of the board sends use their
-                    * entry */
+  Entry entries[]; /* indexed by message; entry m is used only if the rank that owns this board
+                    * sends message m */
 } Board;
 
 /* The data that each rank sends to all other ranks, so that the other ranks can read its memory. A
@@ -191,9 +191,10 @@ map_peer (CleaveHostMessages *host, Peer *peer)
   return peer->arena != NULL;
 }
 
-/* Exchanges the descriptions of all ranks, then the table `can_read`. Returns an MPI error code. A
- * rank takes part in the second exchange even if the first exchange failed, since the other ranks
- * would wait for it. */
+/* Sends this rank's Description to all other ranks and receives theirs, then maps the boards and
+ * arenas of the other ranks, then exchanges the table `can_read`. Returns an MPI error code. A rank
+ * takes part in the second exchange even if the first exchange failed, since the other ranks would
+ * wait for this rank. */
 static int
 map_peers (CleaveHostMessages *host, MPI_Comm comm, const CleaveProgram *program)
 {

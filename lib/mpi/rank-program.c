@@ -77,8 +77,8 @@ check_all (const CleaveChannelSet *channels,
   return cleave_mpi_agree (channels->comm, own, error) && check_alike (channels, placement, error);
 }
 
-/* Builds the program of this rank. Frees `placement`, and so the constants of other ranks, before
- * it compiles the graph. */
+/* Builds the program of this rank. Releases `placement` before it compiles the graph, so that the
+ * constants of other ranks are freed. */
 static void
 make (CleaveRankProgram *program,
       CleavePlacement *placement,
@@ -201,8 +201,9 @@ cleave_rank_program_bind (CleaveRankProgram *program,
   return is_good;
 }
 
-/* Binds only the token, since a rank other than 0 has neither inputs nor outputs of the graph.
- * Reports a failure to the other ranks, so that these ranks do not wait for this rank. */
+/* Binds only the token, a tensor of one byte that the program of every rank has as its last input.
+ * A rank other than 0 has neither inputs nor outputs of the graph. Reports a failure to the other
+ * ranks, so that these ranks do not wait for this rank. */
 static void
 bind_token (CleaveRankProgram *program)
 {

@@ -5,8 +5,8 @@
 
 #include "requests.h"
 
-/* Number of elements of a block. MPI counts elements in ints, so a larger number of elements is
- * described as blocks. */
+/* Number of elements of a block. MPI counts elements in ints, so repeat_many() makes an MPI type of
+ * more than G_MAXINT elements from blocks. */
 #define BLOCK ((gint64) 1 << 30)
 
 /* Makes an MPI type of `n` elements of the type `inner`, `stride` bytes apart. `n` is at most

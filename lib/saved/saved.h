@@ -56,8 +56,9 @@ char *cleave_saved_dup_library (void);
 
 /* The functions of sources.c are about the files from which a model was read. */
 
-/* Returns the metadata of one file of the model, of the type (aytxs) in CLEAVE_SAVED_TYPE. Returns
- * NULL on error. */
+/* Returns the metadata of one file of the model: path, size, time of last change and SHA-256, as a
+ * GVariant of the type (aytxs). CLEAVE_SAVED_TYPE has an array of this type. Returns NULL on
+ * error. */
 GVariant *cleave_source_new (const char *path, GError **error);
 /* Checks that the model's files are unchanged. If `model` is NULL, ignores files that no longer
  * exist. If `model` is not NULL, `model` is the current path of the first file. All files must then

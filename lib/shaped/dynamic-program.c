@@ -22,8 +22,8 @@
 /* The kept programs may take at most this many bytes together. A single program is kept even if it
  * takes more than this limit. */
 #define MAX_BYTES ((gint64) 1 << 29)
-/* A program can run padded inputs if its own inputs have at most MAX_PADDING times the elements of
- * the inputs of the run. */
+/* A run may pad its inputs to the shapes of a program that exists. The padded inputs may have at
+ * most MAX_PADDING times the elements of the inputs before padding. */
 #define MAX_PADDING 2
 
 struct _CleaveDynamicProgram

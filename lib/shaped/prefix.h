@@ -9,8 +9,9 @@
 #include <cleave/cleave-graph.h>
 
 /* Returns whether each value of `part` equals the first elements, in every dimension, of its
- * counterpart in `whole`. If so, a program of `whole` computes the outputs of `part` with the same
- * bits, if each input of `part` is followed by padding of any value. If not, appends the reason to
- * `why`, unless `why` is NULL. The time is linear in the number of nodes and in the bytes of the
- * constants. */
+ * counterpart in `whole`. If the function returns TRUE, a program of `whole` can run `part`: the
+ * caller pads each input of `part` with elements of any value. The first elements of each output
+ * then have the same bits as the output of `part`. If the function returns FALSE, appends the
+ * reason to `why`, unless `why` is NULL. The time is linear in the number of nodes and in the bytes
+ * of the constants. */
 gboolean cleave_graph_is_prefix (const CleaveGraph *part, const CleaveGraph *whole, GString *why);

@@ -2,12 +2,16 @@
 
 /* Runs a model with inputs of several shapes. Chooses the program for the shapes of each run.
  *
- *     largest shape: tokens [512,64]. Its program is compiled at the beginning.
+ * Example: the input `tokens` has at most 512 rows. The program for [512,64] is compiled at the
+ * beginning. If each row of the results depends only on the same row of the inputs, inputs with
+ * fewer rows may be padded:
  *
- *     tokens      program, if no row depends on another row     program, if rows depend on rows
- *     [512,64]    program for 512                               program for 512
- *     [300,64]    program for 512, padded                       program for 300
- *     [100,64]    program for 128, padded                       program for 100 */
+ *     shape of    program that runs, if each row       program that runs, if a row
+ *     tokens      depends only on the same row         depends on several rows
+ *     --------    ---------------------------------    ---------------------------
+ *     [512,64]    program for 512 rows                 program for 512 rows
+ *     [300,64]    program for 512 rows, with padding   program for 300 rows
+ *     [100,64]    program for 128 rows, with padding   program for 100 rows */
 
 #include <cleave/cleave-shaped.h>
 

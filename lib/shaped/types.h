@@ -2,8 +2,8 @@
 #pragma once
 
 /* The types of all inputs of a model, in the order of the inputs, as one array. shaped.c looks up
- * the program of a run by this array. A model is loaded as another graph for each array of types.
- */
+ * the program of a run by this array. For each different array of types, the model is loaded again,
+ * as a graph of its own. */
 
 #include <cleave/cleave-onnx.h>
 

@@ -12,11 +12,11 @@ typedef struct
 {
   const char *text, *at;
   const char *folder;         /* folder of the files that constants name; NULL: no files */
-  gint64 budget;              /* bytes that the values of further constants may take, without values
-                               * in files */
+  gint64 budget;              /* bytes that the constants in the rest of the text may take;
+                               * constants whose values are in files do not count */
   GHashTable *files;          /* maps the name of an open file to its contents (GBytes) */
-  const GPtrArray *constants; /* CleaveTensor: the values of constants with `index=`; NULL:
-                               * `index=` is not allowed */
+  const GPtrArray *constants; /* CleaveTensor: entry N is the value of a constant that the text
+                               * writes as `index=N`; NULL: the text may not write `index=` */
 } CleaveReader;
 
 /* Sets `error` to a message with the line and column of `at`. Returns FALSE. */
