@@ -91,8 +91,8 @@ add_frontier (GPtrArray *plans, const CleaveGraph *graph, double max_added_macs)
   g_ptr_array_extend_and_steal (plans, g_steal_pointer (&found));
 }
 
-/* One kilobyte in the tables of msf-CNN, in bytes of a float32 arena: msf-CNN counts one byte per
- * element. */
+/* The bytes of a float32 arena that correspond to one kilobyte in the tables of msf-CNN. msf-CNN
+ * counts one byte per element, so a kilobyte is 1000 elements. */
 #define BYTES_PER_KILOBYTE (1000 * sizeof (float))
 
 static void
@@ -110,9 +110,9 @@ add_asked (GPtrArray *plans, const CleaveGraph *graph, const Point *point, gint6
     g_ptr_array_add (plans, plan);
 }
 
-/* Returns the plan with the least memory among the plans that have at most the MACs of the point.
- * If no plan in `plans` has less memory than the point, first adds a plan that is fitted to the
- * limits of the point. */
+/* Returns the plan with the least memory among the plans that have at most the MACs of `point`, a
+ * row of msf-CNN's table. If that plan does not have less memory than `point`, first adds a plan
+ * that is fitted to the memory and the MACs of `point`. */
 static const CleaveFitTotals *
 meet_point (GPtrArray *plans, const CleaveGraph *graph, const Point *point, gint64 last_macs)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures the peak rates of one core and prints them as JSON. Each rate is the best of many runs:
+/* Prints peak rates of one core as JSON. Each measured rate is the best of many runs:
  *
  *   - float32 fused multiply-adds, in GFLOP/s
- *   - products of bytes that one instruction computes in a lane of 32 bits
  *   - a division, a square root and a float16 conversion, in durations of a multiply-add
  *   - memcpy of several sizes, in GB/s, read plus written
+ *
+ * One number depends only on the instructions of the processor: how many products of bytes an
+ * instruction adds up in a lane of 32 bits (1, 2 or 4).
  *
  * tests/bench/census.py compares kernels with these rates. */
 
@@ -96,9 +98,8 @@ best_rate (Op op)
   return (double) n * N_CHAINS * (4 << level) / (double) least * 1e-3;
 }
 
-/* Returns the number of products of bytes that an instruction computes in a lane of 32 bits. The
- * number is 4 with VNNI. Without VNNI, the number is 2, since bytes are multiplied as 16-bit
- * integers. */
+/* Returns how many products of bytes an instruction adds up in a lane of 32 bits. The number is 4
+ * with VNNI. Without VNNI, the number is 2, since bytes are multiplied as 16-bit integers. */
 static guint
 bytes_factor (void)
 {

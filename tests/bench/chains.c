@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Builds a network (chain) from a table of its inverted bottlenecks, with random weights. The last
- * convolution is removed, since the paper does not count its result. */
+/* Builds a network (chain) of the paper msf-CNN from a table of the network's inverted bottlenecks,
+ * with random weights. Leaves out the last convolution, since the paper does not count the memory
+ * of its result. */
 
 #include "chains.h"
 

@@ -47,8 +47,8 @@ SMALL_NODES, SMALL_SECONDS = 500, 0.3
 # A row (a, b) has the networks with more than a and at most b nodes.
 SIZES = [(0, 50), (50, 100), (100, 200), (200, 500), (500, math.inf)]
 
-# The goals: pattern of labels of networks; budget as a fraction of the unsplit arena;
-# largest latency as a multiple of the unsplit latency.
+# Each goal is a regular expression for the labels of networks, a budget, and the largest latency.
+# The budget is a fraction of the unsplit arena. The latency is a multiple of the unsplit latency.
 GOALS = [(r'networks/(tcn|wavenet)', 0.15, 1.25), (r'networks/yolov5', 0.60, math.inf), (r'networks/centernet', 0.35, math.inf)]
 # The goals for the search time of large networks: a pattern of labels, and the most processor seconds of a search.
 SECONDS = [(r'networks/chain-10000', 3.0), (r'networks/bert-base', 1.0)]

@@ -56,8 +56,10 @@ def simulate(options, model, n, bandwidth, latency, in_flight=1):
     return json.loads(done.stdout)
 
 
-# Returns what limits the latency. 'c': one rank computes for at least 70 % of the latency.
-# 'n': one rank sends for at least half of the latency. 'w': nodes wait for messages in transit.
+# Returns a letter for the cause that limits the latency, the time of a run.
+# 'c': one rank is busy with computations for at least 70 % of this time.
+# 'n': one rank is busy with sending for at least 50 % of this time.
+# 'w': neither of them, so nodes wait for messages in transit.
 def limit(report):
     time = report['latency_ms']
     if max(r['busy_ms'] for r in report['ranks']) / THREADS >= 0.7 * time:

@@ -21,8 +21,8 @@ ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROO
                    OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_hwloc_base_binding_policy='none')
 
 
-# Returns the options for a text of models.txt. "1,3,8,8" is the shape of the only input.
-# In "x=1,8;n:5;m!6", x has a shape, and n and m have values.
+# Returns the options --shape and --fix for the fifth field of a line of models.txt.
+# The field "1,3,8,8" is the shape of the only input. In the field "x=1,8;n:5;m!6", x has a shape, and n and m have values.
 def shape_options(text):
     options = []
     for one in text.split(';'):

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # bits.py [--compiler=gcc,clang] [--places=arena,apart,rows] [--boards=M0,M4…] [--max-added-macs=50] [--jobs=N] CLEAVE
 # MODEL…: writes bundles of models, compiles them and runs their test programs.
-# Each model has five budgets, from the smallest arena to the arena of the unsplit network.
-# A larger budget often has the same plan, since no plan has fewer MACs.
+# Each model has five budgets for the arena, from the smallest possible arena to the arena of the unsplit network.
+# Neighboring budgets often give the same plan: beyond some budget, more memory saves no MACs.
 # The smallest arenas need --max-added-macs, since the bundles compute some columns twice.
-# A model has a bundle for each different plan, and for each place of its input in --places.
+# A model has a bundle for each different plan, and for each place of the model's input in --places.
 # If --places is empty, no bundle runs on this machine.
 # The compiler must give no warning. The test programs run with the address and undefined behavior sanitizers.
-# A test program compares the bits with the bits of `cleave run`. Files with the same text are compiled once.
+# A test program compares every bit of the bundle's outputs with the outputs of `cleave run`.
+# If several bundles contain files with the same text, the script compiles this text once.
 # With --boards, also runs the bundle with the smallest arena on emulated boards (emulate.py).
-# Prints a line for each model, and fails if one bundle differs. With --jobs, checks N models at once.
+# Prints a line for each model. Fails if an output of a bundle differs from `cleave run`. With --jobs, checks N models at once.
 # If a bundle cannot compute a model, the script prints the name of the model and skips the model.
 import argparse
 import concurrent.futures

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Bundles of random networks, compiled by the C compiler and run. The bundles must compute the bits
- * of a program, and write no byte outside of the arena. */
+/* Compiles bundles of random networks with the C compiler, and runs the bundles. The outputs must
+ * have the same bits as the outputs of a CleaveProgram. A bundle must write no byte outside of the
+ * arena. */
 
 #include "networks.h"
 #include "test.h"

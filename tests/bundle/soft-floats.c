@@ -48,7 +48,8 @@ START_TEST (each_product_of_special_floats_is_right)
 }
 END_TEST
 
-/* Returns a random float, often with a few bits, and with any exponent or one near 1. */
+/* Returns the bits of a random finite float. Sometimes the mantissa has only its upper 11 bits, or
+ * a single bit. The exponent is arbitrary, or between -27 and 27. */
 static guint32
 draw_float (GRand *rand)
 {
@@ -82,7 +83,8 @@ START_TEST (random_floats_are_rounded_once)
 }
 END_TEST
 
-/* The last operand is near the negative product, so most bits of the product cancel. */
+/* The third operand is near the negated product of the first two operands, so most bits of the
+ * product cancel in the sum. */
 START_TEST (sums_near_zero_are_exact)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (2);

@@ -3,8 +3,7 @@
 # symbols.py CLEAVE: compiles bundles with several compilers, for which a warning is an error.
 # Reads the undefined symbols of the objects.
 # An object may call only functions that the header of the bundle names: memcpy, memset and functions of <math.h>.
-# A compiler may also call functions of its own runtime library.
-# An example is __aeabi_fadd, on a processor without instructions for floats.
+# A compiler may also call functions of its own runtime library, such as __aeabi_fadd on a processor without instructions for floats.
 # Exits with 77 (skipped) if no compiler is found.
 import os
 import re

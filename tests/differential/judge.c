@@ -127,7 +127,8 @@ run_way (Case *at, Way *way)
 
 /* The functions below judge tails: appended nodes whose shapes depend on data. */
 
-/* Picks a tail and the value that it reads. Returns FALSE if no value can be read. */
+/* Picks a tail (appended nodes whose shapes depend on data) and the value that the tail reads.
+ * Returns FALSE if the graph has no float32 value that a tail can read. */
 static gboolean
 pick_tail (Trial *trial, Tape *tape)
 {
@@ -147,8 +148,9 @@ pick_tail (Trial *trial, Tape *tape)
   return TRUE;
 }
 
-/* Runs the changed static part and the dynamic part. The outputs must have the bits that the import
- * computes if all inputs are constants. */
+/* Runs the graph of `way`: the static part, which way_change() has changed, and then the dynamic
+ * part. Also imports `model`, the unchanged file, with constants for all inputs, so that the import
+ * computes the outputs. All outputs must have the same bits. */
 static Verdict
 run_tail (Case *at, Way *way, GBytes *model)
 {
@@ -234,8 +236,8 @@ try_graph (Case *at, Tape *tape)
   return verdict;
 }
 
-/* Changes the graph at random (way.h), runs it and returns the verdict. To one of twelve graphs,
- * first adds a tail: nodes whose shapes depend on data. */
+/* Changes the graph at random (way.h), runs the changed graph and returns the verdict. In 8 % of
+ * the calls, first adds a tail: nodes whose shapes depend on data. */
 static Verdict
 try_way (Case *at, Tape *tape)
 {

@@ -16,8 +16,8 @@ pick_indices (Trial *trial, const TrialType *type, gint64 extent)
   return use_indices (trial, type, chance (trial, 40) ? -extent : 0, extent - 1);
 }
 
-/* Returns indices for GatherElements and similar ops. Often, all elements of a row have the same
- * index. */
+/* Returns indices for GatherElements and similar ops. In 30 % of the calls, all indices along the
+ * last dimension are equal. */
 static guint
 pick_expanded (Trial *trial, const TrialType *type, gint64 extent)
 {

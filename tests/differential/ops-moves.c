@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops that move elements without reading their values.
+/* Adds ops that move elements without reading their values.
  *
- * Over 400 lines: each op has a function. */
+ * Over 400 lines: this file has one function for each op. */
 
 #include "trial.h"
 

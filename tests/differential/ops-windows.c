@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions and poolings: ops with windows over the dimensions after the first two.
+/* Adds convolutions and poolings: ops with windows over the dimensions after the first two.
  *
- * Over 400 lines: each op has a function. */
+ * Over 400 lines: this file has one function for each op. */
 
 #include "trial.h"
 
@@ -188,8 +188,8 @@ grow_conv (Trial *trial, const char *op)
     add_work (trial, type_n_elements (&result) * n_taps (&w) * type.dim[1] / group);
 }
 
-/* Adds a DeformConv. Its offsets are in [-2, 2), a little more than the distance between taps, or
- * arbitrary. */
+/* Adds a DeformConv. Its offsets are numbers in [-2, 2) or arbitrary floats. With offsets in [-2,
+ * 2), a tap moves by about the distance of neighboring taps. */
 static void
 grow_deform_conv (Trial *trial, const char *op)
 {

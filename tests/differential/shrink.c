@@ -97,7 +97,8 @@ lower (Shrink *at, GArray **tape)
   return changed;
 }
 
-/* Returns the recorded choices, even those of a process that crashed. */
+/* Returns the random choices that a process has recorded in shared memory. The choices are complete
+ * even if the process crashed. */
 static GArray *
 take (const TapeCopy *copy)
 {

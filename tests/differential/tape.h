@@ -7,7 +7,8 @@
 
 #include <glib.h>
 
-/* A copy of the choices in shared memory, which other processes can read after a crash. */
+/* A copy of a tape's choices in shared memory. Other processes can read the copy after the process
+ * that draws from the tape has crashed. */
 typedef struct
 {
   guint n;

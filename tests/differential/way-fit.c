@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Fits a random graph to a fraction of its memory, with random limits on MACs and time, numbers of
- * threads, and inputs excluded or not. Also checks that the split graph has the arena and the MACs
- * of the plan. */
+/* Fits a random graph to a fraction of its memory. The limits on MACs and time, the number of
+ * threads, and the option to exclude inputs from the arena are random. Also checks that the split
+ * graph has the MACs and at most the arena that the plan reports. */
 
 #include "way.h"
 
@@ -76,8 +76,8 @@ check_plan (const CleaveFitPlan *plan, const CleaveFitOptions *options, GString 
   return TRUE;
 }
 
-/* Checks that the split graph needs the bytes that the plan reports. Skips plans with excluded
- * inputs, whose bytes no public function measures. */
+/* Checks that the split graph has the MACs that the plan reports, and needs at most the reported
+ * bytes. Skips the bytes of plans with excluded inputs, which no public function measures. */
 static gboolean
 check_split (const Way *way,
              const CleaveFitPlan *plan,
@@ -161,8 +161,9 @@ read_smallest (const GError *error)
 }
 
 /* Checks the error of a budget that no plan meets. The error names a smallest budget, `smallest`.
- * Returns TRUE if `smallest` is the minimum memory, and if the plan with the minimum memory has the
- * figures that the plan reports. */
+ * Finds the plan with the least memory, and splits the graph by this plan. Returns TRUE if this
+ * plan needs `smallest` bytes, and if the split graph has the MACs and the bytes that this plan
+ * reports. */
 static gboolean
 check_refused (Way *way, const CleaveFitOptions *options, gint64 smallest, GString *failure)
 {

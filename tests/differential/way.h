@@ -3,7 +3,7 @@
 
 /* A Way is a random way to compute a graph. A Way may split or fit the graph, use other kernels or
  * another number of threads, or write the graph to a file and read it. judge.c changes a copy of
- * the graph with way_change(), and runs it. A tape decides the changes. */
+ * the graph with way_change(), and runs the copy. All random choices come from a tape (tape.h). */
 
 #include <cleave/cleave.h>
 

@@ -21,7 +21,8 @@ typedef struct
 /* Judges all seeds of the plan in worker processes. Returns the number of seeds that failed. */
 guint workers_run (const Plan *plan);
 /* Judges a random graph after random changes (judge_way()) in a new process. Returns the verdict.
- * Frees the tapes `graph` and `way`. */
+ * `graph` and `way` are the recorded random choices (tape.h) for the graph and for the changes.
+ * Frees both. */
 Verdict workers_judge (Report *report, Tape *graph, Tape *way, gint64 hang_after);
 /* Allocates a report in memory that child processes share. */
 Report *workers_new_report (void);

@@ -182,8 +182,8 @@ def peak_bytes(folder, n, make, words):
     return usage.ru_maxrss * 1024
 
 
-# Returns the peak bytes of `cleave compile` for each node of a model:
-# the peak at 6,020 nodes minus the peak at 20 nodes, divided by 6,000.
+# Returns how many bytes each additional node of a model adds to the peak memory of `cleave compile`.
+# The number is the peak at 6,020 nodes minus the peak at 20 nodes, divided by 6,000.
 def compile_bytes(folder, make, threads):
     words = ['compile', 'MODEL', '--threads', str(threads), '--as-is', '-o', 'out.plan']
     return (peak_bytes(folder, 6020, make, words) - peak_bytes(folder, 20, make, words)) / 6000
@@ -208,7 +208,7 @@ def main():
         print(f'split deep: {n_bytes:.0f} bytes a node of a chain, at most {LIMIT_BYTES}', flush=True)
         wrong += n_bytes > LIMIT_BYTES
         if wrong:
-            # Fail now: on a machine that cannot count instructions, the next check exits with 77, which means skipped.
+            # Exit with 1 before the next check, which exits with 77 (skipped) on a machine that cannot count instructions.
             sys.exit(1)
         n_instructions = measure(folder, chain, DEEP, [SIZES[-1]])[0] / (SIZES[-1] - 20)
         print(f'split deep: {n_instructions:.0f} instructions a node of a chain, at most {LIMIT_INSTRUCTIONS}', flush=True)

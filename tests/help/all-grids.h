@@ -7,7 +7,8 @@
 
 #include <cleave/cleave.h>
 
-/* A grid whose chunks differ by at most one element in each dimension, and its totals. */
+/* A grid of pieces, and the totals of the pieces. In each dimension, the chunks differ by at most
+ * one element. */
 typedef struct
 {
   gint64 n, n_bytes, macs; /* number of pieces, bytes of the largest piece, MACs of all pieces */

@@ -12,8 +12,8 @@
 #include "random-graph.h"
 #include "test.h"
 
-/* Makes residual layers of a matrix: a product that adds columns, and a product that removes these
- * columns. */
+/* Makes one to four residual layers on a batch of matrices. In each layer, a first product adds
+ * columns, and a second product removes these columns. */
 static CleaveGraph *
 make_matrix (guint32 seed)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The nodes after which a program can fuse steps. The suite tests/runtime/plan/fusion-pairs.c adds
- * a node of each kind, a consumer after it, and compares the bits. A matrix product is one kind, a
- * depthwise convolution another. */
+/* Heads: nodes after which a program can fuse steps. Kinds of heads are, for example, matrix
+ * products and depthwise convolutions. For each kind, the suite tests/runtime/plan/fusion-pairs.c
+ * makes graphs of a head and its consumers. The suite compares the bits of a program with the bits
+ * of the interpreter. */
 
 #include <cleave/cleave.h>
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Models with inputs and outputs that are sequences or optional values, as bytes.
 # Each case has a second model, whose inputs and outputs are the tensors of the lists.
-# The second model is for ONNX Runtime for Node, which takes tensors only.
+# The second model is for the package of ONNX Runtime for Node.js, which takes tensors only.
 
 import os
 import sys
@@ -77,7 +77,8 @@ X = value_info('x', [6, 4])
 WEIGHTS = [tensor('w', [4, 4], floats(16, 3))]
 
 
-# A sequence grows by a row of a static product. The model then scales each tensor of the sequence and joins them all.
+# The model appends a tensor of a static shape, the Relu of x * w, to a sequence.
+# Then it scales each tensor of the sequence by 0.5, and joins all tensors.
 def grows(n):
     body = graph([node('Mul', ['p', 'half'], ['q'], 'scale')], [value_info('p', ['h', 4])], [value_info('q', ['h', 4])])
     nodes = [node('MatMul', ['x', 'w'], ['y'], 'product'), node('Relu', ['y'], ['z'], 'relu'),
@@ -88,7 +89,7 @@ def grows(n):
                 [wrap_input('s', n, [5, 4])], [wrap_output('t', n + 1)], [(n, [5, 4])])
 
 
-# A static picture is cut into a sequence, which is an output.
+# The model cuts a tensor of a static shape into a sequence of three tensors. The sequence is an output.
 def cut():
     nodes = [node('MatMul', ['x', 'w'], ['y'], 'product'), node('Relu', ['y'], ['z'], 'relu'),
              node('SplitToSequence', ['z', 'two'], ['t'], 'cut', axis=0)]

@@ -36,8 +36,9 @@ typedef struct
                        of the rounding to float16 */
   gboolean near_ties; /* operand 1 holds one scale of any size; each float of operand 0 is close to
                          the middle between two integer multiples of the scale */
-  guint in_blocks; /* bit mask of float operands of rank 2 that hold integers of `block_bits` bits
-                      times a scale, one scale for each block along dimension `block_dim` */
+  guint in_blocks;    /* bit mask of float operands of rank 2 whose elements are integers of
+                         `block_bits` bits, each multiplied by a scale. Each block along dimension
+                         `block_dim` has one scale */
   guint block_dim, block_bits;
   gint64 block; /* number of elements of a block */
   guint32 seed;
@@ -47,8 +48,8 @@ typedef struct
  * are equal, including the bits in gaps; all NaNs are equal. Returns FALSE if the fast kernel does
  * not serve the kernel instance. */
 gboolean cleave_try_instance (const CleaveTrySite *instance, const char *level);
-/* Returns whether a level that runs on this machine has a fast kernel for the op. The kernel need
- * not serve this kernel instance. */
+/* Returns whether this machine can run `level`, and `level` has a fast kernel for the op of
+ * `instance`. The kernel may still refuse the types or attributes of `instance`. */
 gboolean cleave_level_has_kernel (const CleaveTrySite *instance, const char *level);
 /* Runs the fast kernel for about `seconds`. Returns the seconds of the fastest run; negative if
  * the level has no kernel for the instance. */

@@ -63,7 +63,8 @@ add_table (CleaveGraph *graph, CleaveResult *image)
                       CLEAVE_INTS (1, shape->dim[2] * shape->dim[3], shape->dim[1]));
 }
 
-/* A join of tables copies nothing: each convolution writes directly into its rows of the join. */
+/* Two convolutions compute images, which become tables with one row for each pixel. The Concat of
+ * the tables copies nothing: each convolution writes directly into the joined table. */
 START_TEST (reshaped_operands_of_a_join_share_its_memory)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -172,9 +172,10 @@ diamonds_clear (Diamonds *d)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Diamonds, diamonds_clear)
 
-/* Makes the diamonds and two orders of their nodes. `bounds` has lower bounds in bytes for the
- * second order at four steps, two in each diamond. The search has no other data about that order.
- */
+/* Makes two diamonds, and two orders of their nodes. A diamond has a Relu and a Neg of one value,
+ * and an Add of both. The second order swaps the Relu and the Neg. `bounds` has lower bounds in
+ * bytes for the second order at the steps of the two Relus and the two Negs. The search has no
+ * other data about the second order. */
 static void
 diamonds_init (Diamonds *d, const gint64 *bounds)
 {

@@ -126,7 +126,8 @@ START_TEST (the_peak_is_that_of_the_larger_value)
 }
 END_TEST
 
-/* Each case prevents an overlay: a second image, an output, a join, or a second reader. */
+/* Each case prevents an overlay: a batch of two images, a result that is an output of the graph, a
+ * join, or a second reader. */
 START_TEST (overlays_that_are_impossible_are_left_out)
 {
   for (guint32 seed = 0; seed < OVERLAY_N_KINDS; seed++)
@@ -227,8 +228,9 @@ START_TEST (groups_decide_in_which_order_rows_are_read)
               once, same);
         }
       else if (what == 3)
-        /* The convolution has stride 2 and keeps the number of rows. So to write row r, the group
-         * reads row r of the residual and later rows of the operand. */
+        /* The convolution has stride 2 and enough padding that its result has as many rows as its
+         * operand x. So for row r of the result, the group reads row r of x in the Add, and rows 2r
+         * to 2r + 2 of x in the convolution. */
         y = run_binary (net.graph, "Add", dequantize (&net, x),
                         add_windows (&net, dequantize (&net, x), CLEAVE_INTS (2, 2),
                                      CLEAVE_INTS (0, 0, 13, 13)));
@@ -305,8 +307,9 @@ START_TEST (parts_of_an_operand_prevent_an_overlay)
 }
 END_TEST
 
-/* The Assemble has two overlapping parts. If the depthwise convolution overlaid its operand inside
- * the Assemble, it could overwrite the part that is already there. */
+/* The Assemble has two overlapping parts; the depthwise convolution computes the second part. If
+ * its result overlaid its operand in the memory of the Assemble, the convolution could overwrite
+ * the first part. */
 START_TEST (results_inside_a_join_are_not_overlaid)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

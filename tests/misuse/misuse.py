@@ -292,7 +292,7 @@ class Generator:
             yield from [(v, 'ALIVE') for v in ('G_MININT64', 'G_MAXINT64')]
         if name == 'op' and base == 'char':
             yield from [(f'"{v}"', 'REFUSED') for v in ('', 'Nonsense', 'Conv', 'Input', 'Constant', 'Assemble', 'Where')]
-        # The fields of a struct can be wrong if the struct is an input, not if it is an output.
+        # If a struct is an input, try bad values for its fields. The function overwrites the fields of an output.
         if stars == 1 and base in self.headers.structs and 'const' in kind:
             for field, values in self.bad_fields(base):
                 for value, must in values:

@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-/* Returns a random description of where a message of `counts[0]` x `counts[1]` x … bytes is in
- * `data`: runs of bytes, repeated by at most `n_loops` nested loops. If `dense`, there are no gaps,
- * and some inner loops may be merged into the run. */
+/* Returns a random layout in memory of a message of `counts[0]` x `counts[1]` x … bytes. The
+ * message begins at `data`. It consists of runs of bytes, which at most `n_loops` nested loops
+ * repeat. If `dense`, there are no gaps, and some inner loops may be merged into the run. */
 static CleaveMessagePlace
 make_place (GRand *random, const gint64 *counts, guint n_loops, char *data, gboolean dense)
 {

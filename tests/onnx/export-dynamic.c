@@ -159,8 +159,8 @@ count_non_zero (CleaveTensor *tensor)
   return n;
 }
 
-/* A split of the static part keeps the bits of a random graph with a dynamic tail. The seed
- * determines the graph and the split. */
+/* A random graph with a dynamic tail computes the same bits after a split of the static part. The
+ * seed determines the graph and the split. */
 START_TEST (random_graphs_with_dynamic_tails_split_with_the_same_bits)
 {
   g_autoptr (CleaveGraph) whole = random_graph ((guint32) _i, 20);

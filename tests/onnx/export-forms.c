@@ -211,8 +211,8 @@ START_TEST (the_phase_of_a_resize_becomes_a_slice)
 }
 END_TEST
 
-/* A piece of a Resize by a fractional factor is written as products. The import joins these
- * products to one node again. */
+/* A piece of a Resize by fractional factors is written as matrix products (MatMul or Einsum), one
+ * for each resized dimension. The import turns these products into one Resize again. */
 START_TEST (positions_of_a_resize_become_products)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");

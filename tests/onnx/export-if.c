@@ -57,8 +57,8 @@ interpret (const CleaveGraph *graph, guint seed)
   return cleave_interpret (graph, (CleaveTensor *const *) inputs->pdata);
 }
 
-/* Exports the graph `text`. Asserts that the file has the nodes `expected`, and that the graph of
- * the file has the same bits for both values of the condition. */
+/* Exports the graph `text`. Asserts that the file has the nodes `expected`. Also asserts that the
+ * imported file computes the same bits as `text`, for both values of the condition. */
 static void
 assert_written (const char *text, const char *expected)
 {

@@ -210,7 +210,8 @@ try_values (Score *score, GBytes *bytes, const char *path, const char *name)
     }
 }
 
-/* Runs a case with all its nodes in the dynamic part. The case has passed before in another way. */
+/* Runs a case again, with all its nodes in the dynamic part. The case has passed before with nodes
+ * in the static part. */
 static void
 try_all_dynamic (Score *score, GBytes *bytes, const char *path, const char *name)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Inputs of ONNX models, values that are computed while the model is read, and limits. */
+/* Tests inputs of ONNX models, values that the import computes, and limits of the import on the
+ * sizes of models and on computed values. */
 
 #include "imported.h"
 

@@ -122,8 +122,8 @@ START_TEST (doc_strings_of_nodes_and_values_are_kept)
 }
 END_TEST
 
-/* The shape of a Reshape is an operand in the file and an attribute in the graph. The operand has
- * the old name in an exported file. */
+/* The shape of a Reshape is an operand in an ONNX file and an attribute in the graph. In an
+ * exported file, the operand has the same name as in the imported file. */
 START_TEST (operands_that_are_attributes_keep_their_names)
 {
   g_autoptr (Model) model = make_model ("4x3"), again = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attention, embeddings, weights in blocks and similar ops in the form of ONNX Runtime. Their
- * values must equal the values of ONNX Runtime 1.30, or the import must refuse them. A split by
- * heads or by queries must keep the bits. */
+/* Ops of ONNX Runtime: attention, embeddings, products with weights that are quantized in blocks,
+ * and similar ops. Their values must equal the values of ONNX Runtime 1.30, or the import must
+ * refuse the ops. A split by heads or by queries must keep the bits. */
 
 #include "test.h"
 
@@ -328,7 +328,9 @@ constant_bytes (const CleaveGraph *graph)
   return n;
 }
 
-/* After every split, the file still stores the weights in blocks as bytes. */
+/* MatMulNBits has weights of 4 bits, quantized in blocks. The graph stores them as bytes, which a
+ * DequantizeLinear converts. After a split, each piece has a DequantizeLinear of a part of the
+ * weights. */
 START_TEST (weights_in_blocks_stay_bytes)
 {
   g_autoptr (Model) model =

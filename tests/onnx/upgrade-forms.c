@@ -141,7 +141,8 @@ static const Form forms[] = {
   { 1, "Crop", "#1x1x3x4", "border=1,2,0,2", .value = "Crop 'n': dimension 2 of 3 cannot be cropped" },
   { 1, "DynamicSlice", "#2x3 =0,1 =1,3", "", .value = "1x2: 1 2" },
   { 10, "Affine", "~1,2", "alpha=2.0 beta=0.5", .value = "Affine 'n': opset 10 has no such op here" },
-  /* Nodes whose opset changed only the element types of their op. */
+  /* New opsets of ops whose new version differs only in the element types. The last two rows are
+   * errors: an opset and an op that Cleave does not support. */
   { 25, "Transpose", "#2x2", "perm=1,0", .value = "2x2: 0 2 1 3" },
   { 26, "Pad", "#2 =1,0", "", .value = "3: 0 0 1" },
   { 26, "Relu", "~-1,2", "", .value = "2: 0 2" },

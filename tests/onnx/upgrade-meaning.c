@@ -48,7 +48,8 @@ static const Meaning meanings[] = {
   /* Positions are computed in float32, where 3 / 0.6 is exactly 5. */
   { 11, "Resize", "#1x1x1x10 - ~1,1,1,0.6", "mode=nearest nearest_mode=floor coordinate_transformation_mode=asymmetric",
     .value = "1x1x1x6: 0 1 3 5 6 8" },
-  /* From opset 16 on, the default of RoiAlign shifts coordinates by half a pixel. */
+  /* From opset 16 on, RoiAlign has the attribute coordinate_transformation_mode. Its default,
+   * half_pixel, shifts coordinates by half a pixel. */
   { 10, "RoiAlign", "#1x1x4x4 ~0.5,0.5,3,2.5@1x4 =0", "output_height=2 output_width=2 sampling_ratio=2",
     .value = "1x1x2x2: 5.125 6.375 9.125 10.375" },
   { 15, "RoiAlign", "#1x1x4x4 ~0.5,0.5,3,2.5@1x4 =0", "output_height=2 output_width=2 sampling_ratio=2",

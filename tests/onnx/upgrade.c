@@ -229,8 +229,10 @@ START_TEST (resize_11_without_crop_needs_no_region)
 }
 END_TEST
 
-/* In Resize 11, the coordinates of tf_half_pixel_for_nn are half an element larger than the
- * coordinates of half_pixel. So half_pixel with another rounding selects the same elements. */
+/* In Resize 11, tf_half_pixel_for_nn gives coordinates that are larger by 0.5 than the coordinates
+ * of half_pixel. The import changes the mode to half_pixel, and also changes nearest_mode so that
+ * the same elements are selected. Example: floor becomes round_prefer_ceil. No nearest_mode
+ * replaces ceil. */
 START_TEST (resize_11_has_coordinates_for_nearest)
 {
   static const char *const modes[] = { "floor", "round_prefer_floor", "ceil" };

@@ -141,7 +141,9 @@ START_TEST (the_doc_string_overrides_the_choice)
 }
 END_TEST
 
-/* Pieces that begin at any row or column keep their phases and bits in a file. */
+/* A Winograd convolution is split into pieces that begin at any row or column. Export and import
+ * keep the bits of each piece. They also keep the phases of the piece: its first row and column
+ * within a Winograd tile. */
 START_TEST (pieces_keep_their_algorithm_through_a_file)
 {
   const char *letters[] = { "H", "W", "C", "N" };

@@ -239,7 +239,7 @@ START_TEST (a_chunk_of_channels_is_inside_a_group_or_made_of_whole_ones)
     { 8, 8, 2, "0:1,3:6,0:1",
       "refused: chunk [3,6) straddles groups of 4 channels: it must lie inside one, or be made of "
       "whole ones" },
-    /* a piece of these 6 channels with 3 groups would have the right shapes, but wrong numbers */
+    /* a piece of channels 3 to 8 with group=3 would have the right shapes, but wrong numbers */
     { 12, 12, 3, "0:1,3:9,0:1",
       "refused: chunk [3,9) straddles groups of 4 channels: it must lie inside one, or be made of "
       "whole ones" },

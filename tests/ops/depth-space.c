@@ -86,7 +86,8 @@ set_innermost (CleaveView *view)
   view->stride[0] = n[2] * n[3] * n[1];
 }
 
-/* The result is the same for all positions of the channels in memory. */
+/* The result is the same whether the channels are dimension 1 or the innermost dimension in
+ * memory. */
 START_TEST (channels_may_be_innermost)
 {
   static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32, CLEAVE_INT64 };

@@ -136,8 +136,9 @@ random_chunk (GRand *rand, const CleaveShape *shape)
   return range;
 }
 
-/* Asserts that the piece of a chunk computes the bits of the whole result. If `rand` is not NULL,
- * also checks a piece of the piece, since a piece may have attributes that occur in no model. */
+/* Asserts that the piece of a chunk computes the same bits as the whole op computes for this chunk.
+ * If `rand` is not NULL, also checks a piece of the piece, since a piece may have attributes that
+ * occur in no model. */
 static void
 check_chunk (const Whole *whole, const CleaveChunk *chunk, GRand *rand)
 {

@@ -88,7 +88,8 @@ static const struct
   { CLEAVE_PAD_REFLECT, { 2, { 2, 3 } }, "0:11", "mode=reflect: 0:6 pads=2,3" },
   { CLEAVE_PAD_REFLECT, { 2, { 2, 9 } }, "2:17", "mode=reflect: 0:6 pads=0,9" },
   { CLEAVE_PAD_EDGE, { 2, { 2, 3 } }, "0:3", "mode=edge: 0:1 pads=2,0" },
-  /* the chunk has only padding: the piece reads the nearest element, and a negative pad crops it */
+  /* the chunk has only padding: the piece reads the element that is nearest to the chunk, and a
+   * negative pad removes this element */
   { CLEAVE_PAD_CONSTANT, { 2, { 2, 3 } }, "0:2", "0:1 pads=2,-1" },
   { CLEAVE_PAD_CONSTANT, { 2, { 2, 3 } }, "0:1", "0:1 pads=2,-2" },
   { CLEAVE_PAD_CONSTANT, { 2, { 2, 3 } }, "9:11", "5:6 pads=-2,3" },

@@ -64,7 +64,8 @@ START_TEST (the_result_has_the_type_of_its_zero_point)
 }
 END_TEST
 
-/* The windows of the last chunks do not read the last row of X, so their slices are inside X. */
+/* With stride 2, no window reads the last row or the last column of X. So the slices of the last
+ * chunks end before this row and this column. */
 START_TEST (a_grid_of_chunks_reads_windows_inside_the_operand)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

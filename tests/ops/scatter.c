@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The ops ScatterElements and ScatterND. A line is the elements along the axis of the indices. */
+/* Tests the ops ScatterElements and ScatterND. */
 
 #include "apply.h"
 #include "op-case.h"
@@ -36,8 +36,9 @@ END_TEST
 
 #define LONG 300
 
-/* There are two lines of updates, which are longer than the kernel processes at once. All indices
- * of a line are equal; in the second case, one index in the middle differs. */
+/* The updates have two rows, longer than the kernel processes at once. If `other` is 0, all indices
+ * are 1, so both rows of updates are reduced into row 1. If `other` is 1, one index in the middle
+ * of the first row is 0. */
 START_TEST (lines_with_a_single_index_are_reduced)
 {
   double x[2 * LONG], i[2 * LONG], u[2 * LONG], y[2 * LONG];

@@ -32,8 +32,9 @@ shape_of (const Chain *chain)
               ->shape;
 }
 
-/* Adds lines if the chain with the lines is a legal graph. The last line must define the value with
- * the number `n` + 1. Returns whether the lines were added. */
+/* Appends `lines` to the text of the chain, if the text is then a legal graph. The last of the
+ * lines must define value %(n + 1), where %n is the last value of the chain. Returns whether the
+ * lines were appended. Frees `lines`. */
 static gboolean
 try_lines (Chain *chain, char *lines)
 {

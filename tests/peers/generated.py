@@ -17,7 +17,7 @@ def call(function, inputs, outputs, name, **attributes):
     return node(function, inputs, outputs, name, **attributes) + block(7, DOMAIN)
 
 
-# Returns an attribute of a node that takes its value from the attribute `to` of the function.
+# Returns an attribute of a node in a function body. The attribute gets its value from the attribute `to` of the function.
 def refer(name, to, kind):
     return block(5, block(1, name) + block(21, to) + number(20, kind))
 
@@ -93,7 +93,7 @@ MODELS = {
 }
 
 # A model for each type of 8-bit floats: e4m3fn, e4m3fnuz, e5m2, e5m2fnuz.
-# The weights of a model are all bytes of its type except NaN and infinity.
+# The weights of a model are the bytes 0 to 255. The byte 1 replaces NaN and infinity.
 for kind, wrong in (17, (0x7f, 0xff)), (18, (0x80,)), (19, (*range(0x7c, 0x80), *range(0xfc, 0x100))), (20, (0x80,)):
     data = bytes(i if i not in wrong else 1 for i in range(256))
     raw = number(1, 64) + number(1, 4) + number(2, kind) + block(8, 'w') + block(9, data)

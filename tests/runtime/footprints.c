@@ -16,8 +16,8 @@ START_TEST (adjacent_lines_are_merged)
   g_autoptr (GArray) lines = g_array_new (FALSE, FALSE, sizeof (CleaveMemoryLines));
   const CleaveMemoryLines *all;
 
-  /* cleave_memory_lines_unite (lines, 1) must not change this entry: it begins at entry 1, and this
-   * is entry 0. */
+  /* Adds entry 0, which cleave_memory_lines_unite (lines, 1) must not change: the function unites
+   * the entries from entry 1 on. */
   cleave_memory_lines_add (lines, base + 640, 1);
   cleave_memory_lines_add (lines, base + 256, 64);
   cleave_memory_lines_add (lines, base + 63, 2);
@@ -177,8 +177,8 @@ START_TEST (a_group_has_the_footprint_of_its_kernels)
 }
 END_TEST
 
-/* The kernel keeps two tables of 8 bytes per pixel of 12 x 12 pixels: 36 cache lines. Level v4 uses
- * another kernel. */
+/* The kernel keeps two tables for the 12 x 12 pixels. Each table has 8 bytes for each pixel, so
+ * both tables have 36 cache lines. Level v4 uses another kernel. */
 START_TEST (a_depthwise_convolution_has_the_footprint_of_its_tables)
 {
   CleaveProgramOptions options = { .n_threads = 1 };

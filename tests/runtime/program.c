@@ -148,7 +148,8 @@ START_TEST (stats_have_the_memory_of_a_run)
 }
 END_TEST
 
-/* The peak and the scratch that a graph reports are the numbers of a program with these threads. */
+/* For each number of threads, the graph reports the same peak and the same scratch as a program
+ * with this number of threads. */
 START_TEST (peak_and_scratch_are_those_of_a_program)
 {
   g_autoptr (GError) error = NULL;

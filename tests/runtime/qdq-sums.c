@@ -6,11 +6,12 @@
 
 #include "qdq-nets.h"
 
-/* Number of result columns: enough for the kernel to bound rounding errors by the norms of
- * pixels. */
+/* Number of result columns. With this many columns, the kernel computes the norm of each pixel
+ * (lib/runtime/kernels/integers/qdq.h) to bound rounding errors. */
 #define MANY_WAVES 80
 
-/* Number of result columns, too small for the kernel to compute the norms of pixels. */
+/* Number of result columns. With so few columns, the kernel bounds rounding errors without norms of
+ * pixels. */
 #define FEW_WAVES 24
 
 static CleaveResult *
@@ -134,8 +135,8 @@ try_sums (Net *net, gint8 x, gint64 only)
                     n_bytes);
 }
 
-/* Only every STEP-th seed runs. With a sanitizer or in an emulator, STEP is 5: these seeds still
- * give all lengths and both numbers of columns. */
+/* Only every STEP-th seed runs. With a sanitizer or in an emulator, STEP is 5. Every fifth seed
+ * still gives all lengths of sums, and both MANY_WAVES and FEW_WAVES. */
 #define STEP (CLEAVE_SANITIZED || CLEAVE_EMULATED ? 5 : 1)
 
 static void
@@ -164,7 +165,8 @@ START_TEST (sums_of_channels_may_rise)
   for (guint32 seed = 0; seed < 60; seed += STEP)
     {
       Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), FALSE, 0 };
-      /* a power of two, so a sum has as many weights of 127 as of -127 */
+      /* A sum has side * side weights. `side` is a power of two, so half of the weights are 127 and
+       * the other half are -127. */
       gint64 side = 4 << seed % 3;
 
       make_sums (&net, wave,
@@ -190,7 +192,8 @@ END_TEST
 START_TEST (large_errors_at_checkpoints_are_found) { try_weights (plateau, 512, FALSE); }
 END_TEST
 
-/* The bias of a product is added last, after sums that rise and fall. */
+/* The layer is a Gemm. The kernel adds the bias last, after the terms whose partial sums rise and
+ * fall. */
 START_TEST (sums_of_products_may_rise)
 {
   try_weights (wave, 16, TRUE);

@@ -26,8 +26,8 @@ START_TEST (a_residual_overwrites_its_operand)
 }
 END_TEST
 
-/* The value is dequantized with a scale for each channel, so that no table replaces the whole
- * function. */
+/* The value is dequantized with a scale for each channel. So no table of 256 bytes can replace the
+ * dequantization, the Sigmoid and the quantization. */
 START_TEST (a_value_may_be_dequantized_for_several_readers)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -96,9 +96,9 @@ typedef struct
   guint first; /* index in `readers` of the function that this thread calls first */
 } Job;
 
-/* Calls all functions of the table `readers`, each of which reads a property of the graph. Begins
- * with the function `first` of the thread. Returns the texts in an order that is the same for all
- * threads. */
+/* Calls all functions of the table `readers`. Each function appends a property of the graph to a
+ * text. Begins with the function `first` of the thread. Returns all texts in the order of the
+ * table, which is the same for all threads. */
 static gpointer
 read_all (gpointer data)
 {

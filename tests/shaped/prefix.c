@@ -136,8 +136,8 @@ START_TEST (the_reason_names_the_node)
 }
 END_TEST
 
-/* Returns the text of a graph whose inputs are larger. If dimension d of an input has the extent
- * `extent`, the extent grows by `more`. */
+/* Returns `text`, the text of a graph, with larger inputs. If dimension d of an input has the
+ * extent `extent`, the extent grows by `more`. */
 static char *
 enlarge (const char *text, guint d, gint64 extent, gint64 more)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # layering.py: compares the table of modules in docs/architecture.md with the tree.
-# Also checks texts that only some files may contain, and cycles of files that call each other.
-# Also checks the lengths and the first comments of files.
+# Checks that texts of the table ONLY, such as an #include of igraph, are only in the files that may contain them.
+# Checks that files do not call each other in cycles. Checks the lengths and the first comments of files.
 import os
 import re
 import sys

@@ -243,8 +243,8 @@ START_TEST (texts_are_readable)
                           "%2 = Constant value=1,-0.1 : float32 2  # v\n"
                           "%3 = LeakyRelu %0 alpha=0.100000001 : float32 2  # a\n"
                           "%4 = LeakyRelu %0 alpha=0.1 : float32 2  # b\noutput %3  # a\n");
-  /* The attribute of a is the float 0.1f, as in a file, and its text is 0.100000001. The attribute
-   * of b is the double 0.1. */
+  /* Node a has the float 0.1f as its attribute, as in an ONNX file. The text of this attribute is
+   * 0.100000001. Node b has the double 0.1 as its attribute. */
   ck_assert (*(const double *) a->attrs == (double) 0.1f);
   ck_assert (*(const double *) b->attrs == 0.1);
 }

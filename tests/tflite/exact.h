@@ -67,7 +67,8 @@ ratio_of (double real)
   return r;
 }
 
-/* Multiplies by a ratio: rounds the high half of the product, then rounds the right shift. */
+/* Multiplies by a ratio. Computes the rounded high half of the product, shifts this half to the
+ * right, and rounds again. */
 static inline gint64
 times (gint64 x, Ratio r)
 {

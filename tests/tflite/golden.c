@@ -140,8 +140,8 @@ tensors_new (void)
   return g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
 }
 
-/* Runs the model on all golden inputs. On the first input, also runs cut and split forms of the
- * model. */
+/* Runs the model on all golden inputs. For the first input, also runs the model after a split of
+ * all nodes along each dimension, and after a fit for the least memory. */
 static void
 try_model (Score *score, const char *name, CleaveGraph *graph)
 {

@@ -39,7 +39,8 @@ START_TEST (softmax_on_int16_is_close_to_the_real_one)
 }
 END_TEST
 
-/* A BATCH_MATMUL has both operands transposed. Every element must be its rescaled sum. */
+/* A BATCH_MATMUL has both operands transposed. Each element of the result must be the rescaled sum
+ * of its integer products. */
 START_TEST (matrix_products_follow_the_rule)
 {
   static const Scales sets[] = { { 0.5f, 0.25f, 8, 3, -4, 5 }, { 0.013f, 0.27f, 0.9f, 7, -9, 11 } };

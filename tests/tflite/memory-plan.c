@@ -20,7 +20,8 @@ typedef struct
   guint n_words;
 } Plan;
 
-/* Reads the plan of a file with the functions that read models. */
+/* Reads the memory plan from the metadata of a .tflite file. Uses the functions with which the
+ * library reads .tflite models. */
 static Plan
 read_plan (GBytes *file)
 {

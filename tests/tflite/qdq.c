@@ -237,8 +237,8 @@ START_TEST (convolutions_differ_by_one_at_most)
 }
 END_TEST
 
-/* The pass gives each op of a model of integers a form in ONNX: QUANTIZE, DEPTHWISE_CONV_2D, ADD,
- * MEAN, FULLY_CONNECTED and SOFTMAX. */
+/* The pass replaces each op of a model on integers by nodes that ONNX has. The ops are QUANTIZE,
+ * DEPTHWISE_CONV_2D, ADD, MEAN, FULLY_CONNECTED and SOFTMAX. */
 START_TEST (a_model_of_integers_has_a_form_in_onnx)
 {
   g_autoptr (GPtrArray) files = tflite_file_examples ();
@@ -250,8 +250,8 @@ START_TEST (a_model_of_integers_has_a_form_in_onnx)
 }
 END_TEST
 
-/* The example with states has an LSTM. The pass keeps its op, and the message of the export names
- * it. */
+/* The example file with states has an LSTM. ONNX has no form for the LSTM, so the pass keeps the op
+ * TfliteLstm. The export fails, and its message names TfliteLstm. */
 START_TEST (an_lstm_keeps_its_op)
 {
   g_autoptr (GPtrArray) files = tflite_file_examples ();

@@ -42,8 +42,9 @@ static const Chain chains[] = {
     0,
     0,
     0 },
-  /* DEQUANTIZE and QUANTIZE change integers to floats and back. In the third chain, the zero points
-   * differ, so QUANTIZE clamps. In the last chain, RELU clamps. */
+  /* In these four chains, DEQUANTIZE and QUANTIZE change integers to floats and back. In the third
+   * of these chains, the zero points differ, so QUANTIZE clamps. In the fourth chain, RELU
+   * clamps. */
   { 2,
     { DEQUANTIZE, QUANTIZE },
     { TFLITE_INT8, TFLITE_FLOAT32, TFLITE_INT8 },

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Element-wise operators of TensorFlow Lite on integers, compared with scalar models in exact
+/* Compares element-wise operators of TensorFlow Lite on integers with scalar models in exact
  * numbers. The operands are all pairs of int8. Some ratios of scales make ties, others do not.
  *
- * Over 400 lines: a model for each operator, and one table of all operators. */
+ * Over 400 lines: this file has a scalar model for each operator, and one table of all
+ * operators. */
 
 #include "exact.h"
 
@@ -178,8 +179,8 @@ typedef struct
   gint code;
   guint n_operands;
   Model model;
-  gint slack; /* largest difference of a result from the model; 0 if the model computes by the
-                 operator's own rule */
+  gint slack; /* largest difference of a result of the operator from `model`; 0 if `model` computes
+                 by the operator's own rule */
   TfliteOption option;
   const Scales *scales;
   guint n_scales;
@@ -267,7 +268,8 @@ run_rule (const Rule *rule, const Scales *s)
   return run_file (&file, inputs);
 }
 
-/* Compares all results with the model, except the results of a division by 0. */
+/* Compares all results of an operator with the scalar model `rule->model`, except the results of a
+ * division by 0. */
 static void
 check_rule (const Rule *rule, const Scales *s)
 {

@@ -41,7 +41,9 @@ index_of (const Matrix *m, gint dim, gint element)
   return dim >= 2 ? at % m->block[of] : at / m->block[of];
 }
 
-/* Returns an element below the node that has the given indices on the first `n` levels, or -1. */
+/* Returns an element of the matrix that lies below a node of the tree, or -1. `node` has the
+ * indices of the node on the first `n` levels. If `nonzero`, returns only an element that is not
+ * 0. */
 static gint
 find_below (const Matrix *m, const gint *node, guint n, gboolean nonzero)
 {
@@ -57,7 +59,8 @@ find_below (const Matrix *m, const gint *node, guint n, gboolean nonzero)
   return -1;
 }
 
-/* Sets the levels and the values of the sparse form. A sparse level leaves out nodes of zeros. */
+/* Sets the levels and the values of the sparse form, which is a tree. On a sparse level, the tree
+ * leaves out each node below which all elements are 0. */
 static void
 encode (Matrix *m, GRand *rand)
 {

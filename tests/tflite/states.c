@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-/* An SVDF on int8, with a state of int8 or int16, in six runs. The scalar model keeps the last
- * results of each filter in a state of its own. */
+/* Runs an SVDF on int8 six times, with a state of int8 or int16. The tests compare the results with
+ * SvdfModel, a scalar model of the operator. SvdfModel keeps the last results of each filter in
+ * `state`. */
 
 enum { BATCH = 2, INPUTS = 5, FILTERS = 6, MEMORY = 4, RANK = 2, UNITS = FILTERS / RANK, RUNS = 6 };
 

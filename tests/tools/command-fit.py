@@ -182,8 +182,8 @@ class Fit(CommandTest):
         there = large['onnx_runtime_bytes']
         self.assertLess(there['after'], 0.6 * there['before'])
         self.assertLess(there['after'] + (4 << 20), there['before'])
-        # In a smaller model, strips as separate pieces would save less.
-        # So the plan of the smaller model has equal strips, which become a Loop.
+        # In the smaller model, strips as separate pieces would save too little memory.
+        # So the plan has equal strips, which become a Loop.
         small = self.json('fit', self.write('small.onnx', stacked(16)), '--max-memory', '3MB', *args)
         self.assertEqual((small['loops'], small['segments_without_loop'], small['segments_whole']), (1, 0, 0))
         self.assertNotEqual([segment['strips'] for segment in small['segments']], [8])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# command-hints.py CLEAVE: tests hints, forms of options and values, and refusals of files that are no models.
+# command-hints.py CLEAVE: tests hints in error messages, accepted forms of values, and the refusal of files that are no models.
 
 import os
 import struct

@@ -122,8 +122,8 @@ class Inputs(CommandTest):
         self.assertNotEqual(self.sums(self.two), sums)
 
 
-# Inputs that are also initializers.
-# Since IR version 4, an initializer of this kind is a default value: a caller may replace it.
+# The models of these tests have inputs that are also initializers.
+# Since IR version 4, such an initializer is the default value of the input: a caller may give another value.
 class Defaults(CommandTest):
     HOW = ('--node', 'relu', '--dims', 'C', '--num-chunks', '2', '--depth', '9')
 
@@ -189,7 +189,7 @@ class Defaults(CommandTest):
             for inputs in (), 'w', 'b', 's', 'wbs', 'u':
                 self.assertEqual(self.run_model(name, *inputs), self.run_model('m.onnx', *inputs), (name, inputs))
 
-    # Pieces read slices of inputs with default values, so the file hardly grows.
+    # The split file stores each default value once, since the pieces read slices of it. So the split file is hardly larger.
     def test_a_split_adds_no_weights(self):
         self.good('split', 'm.onnx', *self.HOW, '-o', 'split.onnx')
         self.assertLess(os.path.getsize(self.path('split.onnx')), len(self.data) + 4000)

@@ -83,7 +83,7 @@ class Run(CommandTest):
             self.assertEqual(runs[1]['nodes'] > runs[0]['nodes'], is_split)
             self.assertEqual(runs[2]['nodes'] > runs[0]['nodes'], is_split)
 
-    # An Identity returns the random numbers of the input, which must never change.
+    # An Identity returns the random numbers with which `cleave run` fills the input. Later versions of Cleave must use the same numbers.
     def test_random_numbers(self):
         data = model([node('Identity', ['x'], ['a/b'], 'same')], [value_info('x', [5])], [value_info('a/b', [5])])
         self.good('run', self.write('same.onnx', data), '--output-dir', 'out', '--threads', '1')

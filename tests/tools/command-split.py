@@ -252,7 +252,7 @@ class Split(CommandTest):
 
 
 class Lines(CommandTest):
-    # In JSON, a range or a shape is on one line, for any characters in a name.
+    # In JSON, a range or a shape is on one line, even if a name contains brackets and line breaks.
     def test_json_has_lists_of_numbers_on_one_line(self):
         name = 'a [\n1,\n2] \\" ['
         file = self.write('odd.onnx', model([node('Relu', ['x'], ['y'], name)], [value_info('x', [1, 4])], [value_info('y', [1, 4])], []))

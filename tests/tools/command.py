@@ -73,7 +73,7 @@ def npz(arrays, method):
     file = io.BytesIO()
     with zipfile.ZipFile(file, 'w', method) as archive:
         for name, data in arrays.items():
-            # NumPy writes entries in this form, since it does not know their length when it begins.
+            # NumPy writes entries with ZIP64 fields, since NumPy does not know the length of an entry before it writes the entry.
             with archive.open(name + '.npy', 'w', force_zip64=True) as entry:
                 entry.write(data)
     return file.getvalue()

@@ -43,7 +43,8 @@ static const struct
   { "demo", cleave_cmd_demo, NULL, "nowhere" },
 };
 
-/* Counts and text that the children write, in memory that they share with the parent. */
+/* Memory that the children share with the parent. The children write the numbers of cases, and the
+ * last command line. */
 static struct
 {
   guint n_cases, n_refused;
@@ -183,8 +184,8 @@ run_strings (guint c, guint unused)
     run_places (c, hostile[i]);
 }
 
-/* Runs the command with each one-byte option, alone, and followed by an 'x' between two other
- * arguments. */
+/* Runs the command with each one-byte option: once with the option as the only argument, and once
+ * with an 'x' after the option, as in -ax, between two other arguments. */
 static void
 run_bytes (guint c, guint unused)
 {

@@ -57,7 +57,7 @@ def read_man():
 MAN = read_man()
 
 
-# Returns the old and the new names of options, from the table of the command.
+# Returns a map from the old names of options to the new names, from the table `renamed` in tools/arguments.c.
 def read_renamed():
     with open(os.path.join(SOURCE, 'tools', 'arguments.c'), encoding='utf-8') as file:
         table = re.search(r'\brenamed\[\] = \{(.*?)\n\};', file.read(), re.S)[1]

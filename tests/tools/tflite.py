@@ -86,8 +86,8 @@ class Commands(unittest.TestCase):
             with open(page, encoding='utf-8') as file:
                 self.assertIn('<html', file.read().lower())
 
-    # Ops with the integer arithmetic of TensorFlow Lite have no form in ONNX.
-    # So the export of a model with these ops is an error. The message names an op, and suggests a .cleave file.
+    # ONNX has no form for ops with the integer arithmetic of TensorFlow Lite, so the export of a model with these ops fails.
+    # The error message names one of the ops, and suggests a .cleave file.
     def test_models_of_floats_become_onnx(self):
         kinds = set()
         for model in self.models:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Tests that `fit` cuts every axis that dimension maps allow, with any letter and at any position.
- */
+/* Tests that `fit` cuts every axis that dimension maps allow. The letter of the axis, such as H,
+ * and its position among the dimensions do not matter. */
 
 #include "graphs.h"
 #include "run-help.h"

@@ -35,8 +35,8 @@ find_dim (const Found *found, const CleaveFitCandidate *segment)
   return cleave_fit_axes_find_dim (&found->steps, last, segment->cut);
 }
 
-/* Takes the longest segments that are cut into strips, in an image of the given size. Returns the
- * smallest of their estimated bytes. */
+/* Makes a chain of convolutions on an image of `height` x `width`. Among the segments that are cut
+ * into strips, considers the longest segments. Returns the smallest of their estimated bytes. */
 static double
 find_least_of_strips (gint64 height, gint64 width)
 {
@@ -70,8 +70,9 @@ START_TEST (wide_images_are_cut_into_columns)
 }
 END_TEST
 
-/* The operands of a Concat lie in the Concat's buffer. If nodes before the segment compute the
- * operands, strips of the Concat need memory besides this buffer. */
+/* The operands of a Concat lie in the Concat's buffer. If a segment begins with the Concat, nodes
+ * before the segment have filled the whole buffer. So the strips of the segment need memory in
+ * addition to the buffer. */
 START_TEST (bytes_of_strips_of_a_concat_are_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("concat");
@@ -359,8 +360,8 @@ START_TEST (strips_of_large_weights_cost)
 }
 END_TEST
 
-/* The estimated time reads the weights from memory for the first strip, and from a cache for later
- * strips. */
+/* The estimate of the time assumes that the first strip reads the weights from memory, and that
+ * later strips read the weights from a cache. */
 START_TEST (weights_are_read_from_memory_once)
 {
   g_autoptr (CleaveGraph) graph = make_heavy ();

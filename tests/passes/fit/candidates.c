@@ -174,8 +174,8 @@ count_tiled (const CleaveFitCandidates *candidates, gint64 max_bytes, guint *n_m
   return n;
 }
 
-/* A limit on the bytes of tiles drops the segments in tiles that need at least the bytes of the
- * limit, and no others. */
+/* The limit `tile_bytes` is for segments that are cut into tiles. The search drops a segment in
+ * tiles if, and only if, the segment needs `tile_bytes` or more. */
 START_TEST (a_limit_drops_large_segments_in_tiles)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("image");

@@ -79,9 +79,9 @@ assert_holds (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 budget
   ck_assert_msg (cleave_compare_outputs (whole, lapped) < 0, "seed %u", seed);
 }
 
-/* Finds a plan for a budget of `budget` bytes, and checks it with assert_holds(). If no plan meets
- * the budget, the message must name a smallest budget of at most `least` bytes. The function then
- * checks the plan for that smallest budget instead. */
+/* Finds a plan for a budget of `budget` bytes, and checks the plan with assert_holds(). If no plan
+ * meets the budget, the message must name the smallest budget that a plan meets, and this budget
+ * must be at most `least` bytes. The function then checks the plan for the named budget. */
 static inline void
 assert_reported (const CleaveGraph *graph, gint64 budget, gint64 least, guint32 seed)
 {

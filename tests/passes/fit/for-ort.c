@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The fit for ONNX Runtime: a fitted graph becomes a file whose strips are iterations of Loops, if
- * Loops save memory there. */
+/* `fit` for ONNX Runtime: a fitted graph becomes an ONNX file. The strips in the file are
+ * iterations of Loops, if the Loops save memory in ONNX Runtime. */
 
 #include <cleave/cleave.h>
 
@@ -78,8 +78,8 @@ START_TEST (a_plan_for_cleave_has_no_loops)
 }
 END_TEST
 
-/* The budget limits the arena, whose size is a multiple of the alignment. So the smallest arena
- * less one byte fails as a budget. */
+/* A plan meets the smallest budget that the error message names, and the plan's arena has exactly
+ * this size. No plan meets a budget of one byte less. */
 START_TEST (a_budget_below_the_smallest_fails)
 {
   g_autoptr (CleaveGraph) graph = make_chain ();

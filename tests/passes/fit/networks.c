@@ -23,9 +23,9 @@ assert_bits (const CleaveGraph *graph, const CleaveFitPlan *plan)
   ck_assert_int_le (added, 2 * (totals->macs_after - totals->macs_before));
 }
 
-/* Makes a graph in which the first operand of a Concat is computed long before the second operand.
- * Before the second operand there is a Softmax along each axis, so a cut along any axis stops at
- * one of them. */
+/* Makes a graph in which the second operand of a Concat is computed long before the first operand.
+ * The nodes between them include a Softmax along each axis. A segment cannot contain a Softmax
+ * along the axis of its cut, so no segment contains all these nodes. */
 static CleaveGraph *
 make_late_join (void)
 {
@@ -238,8 +238,9 @@ START_TEST (blocks_overwrite_rows_that_they_have_read)
 }
 END_TEST
 
-/* The axis of the sequence is dimension W of the convolution, and the rows of the matrices before
- * the convolution. A cut into strips and tiles would cut this axis twice. */
+/* The sequence has 120 elements. They are the rows of the matrices before the Transpose, and
+ * dimension W of the convolution after the Transpose. A cut of the rows into strips, and of W into
+ * tiles, would cut the sequence twice. */
 START_TEST (a_sequence_is_cut_once)
 {
   g_autoptr (GError) error = NULL;

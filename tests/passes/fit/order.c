@@ -76,8 +76,8 @@ START_TEST (added_nodes_reset_the_order)
 }
 END_TEST
 
-/* A graph with two orders. The order in which the search lists the nodes needs 64 bytes less than
- * the order of this text. */
+/* A graph as text. The search of `fit` lists the nodes in another order than the text. The order of
+ * the search needs 64 bytes less than the order of the text. */
 #define JOINED                                                                                     \
   "graph joined\n%a = Input : float32 1x2x32\n%b = Input : float32 1x2x32\n"                       \
   "%c = Input : float32 4x2x32\n%d = Input : bool 1\n%e = Input : bool 1\n%f = Add %a, %a\n"       \

@@ -174,7 +174,8 @@ START_TEST (no_path_needs_less_than_the_bound)
         query.max_bytes--;
         below = cleave_fit_path_find (&problem.candidates, &query);
         ck_assert_ptr_null (below);
-        if (i == 0) /* without overlays, some path needs exactly the bytes of the bound */
+        if (i == 0) /* without overlays, the bound is exact: the path that was found needs as many
+                       bytes */
           ck_assert_int_eq (at->n_bytes, query.max_bytes + 1);
       }
 }

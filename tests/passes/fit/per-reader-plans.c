@@ -95,8 +95,8 @@ START_TEST (plans_cut_recurrent_layers)
 }
 END_TEST
 
-/* A value that is split per reader takes more time. If the added time exceeds the limit, the search
- * finds another plan. */
+/* If a value is split per reader, a run takes more time. If the added time exceeds
+ * `max_added_latency`, the search finds another plan. */
 START_TEST (added_latency_is_limited)
 {
   static const char *const texts[] = { PACKED, STEPS, RECURRENT };
@@ -151,8 +151,9 @@ START_TEST (plans_without_segments_are_found_again)
 }
 END_TEST
 
-/* If the plan is applied to another graph, that is an error, and the other graph stays unchanged.
- * Values of the other graph could be split per reader, too. */
+/* A plan can be applied only to the graph for which it was made. If the plan is applied to another
+ * graph, the call fails and the other graph stays unchanged. The test uses another graph in which a
+ * value could also be split per reader. */
 START_TEST (plans_with_parts_need_their_graph)
 {
   g_autoptr (CleaveGraph) graph = make_attention (), other = parse (PACKED);

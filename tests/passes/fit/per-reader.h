@@ -14,8 +14,8 @@
   "%q, %k, %v = Split %t axis=0 split=1,1,1\n%kt = Transpose %k perm=0,1,2,4,3\n"                  \
   "%s = MatMul %q, %kt\n%p = Softmax %s axis=-1\n%y = MatMul %p, %v\noutput %y\n"
 
-/* Three Gathers read rows of %e: row 0, row 1, and rows 2 and 3. The nodes compute %e from %x,
- * which is smaller. */
+/* The Mul and the Tanh compute %e from %x, which is smaller. Three Gathers read rows of %e: row 0,
+ * row 1, and rows 2 and 3. */
 #define STEPS                                                                                      \
   "graph steps\n%x = Input : float32 4x1x16\n%c = Constant seed=1 : float32 64x1\n"                \
   "%m = Mul %x, %c\n%e = Tanh %m\n%i0 = Constant value=0 : int64 scalar\n"                         \

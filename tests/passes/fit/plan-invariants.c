@@ -177,10 +177,10 @@ check_split (const CleaveGraph *graph,
   return NULL;
 }
 
-/* Checks that split graphs have the figures of their plans. The graph is written to a file and read
- * first. A file has Transposes around nodes of layout NHWC, so the read graph needs another amount
- * of memory. For a graph with such nodes, checks the graph that was built. Returns NULL or a
- * message. */
+/* Checks that a graph that a plan has split has the arena and the MACs that the plan reports.
+ * Returns NULL or a message. The function first writes `built` to a file, and splits the graph that
+ * it reads from the file. A file has Transposes around nodes of layout NHWC, which change the
+ * memory. If `built` has these nodes, the function splits `built` instead. */
 static char *
 plans_keep_their_promises (const CleaveGraph *built, const CleaveFitOptions *options)
 {

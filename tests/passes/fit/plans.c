@@ -95,7 +95,7 @@ START_TEST (graphs_that_fit_are_unchanged)
 }
 END_TEST
 
-/* A plan for a graph that was fitted before leaves the order of its nodes unchanged, although
+/* If a graph that was already fitted is fitted again, its nodes stay in the same order, although
  * another order might take less time. */
 START_TEST (fitted_graphs_are_unchanged)
 {
@@ -278,10 +278,10 @@ START_TEST (search_is_no_more_work_than_graphs_are_long)
 }
 END_TEST
 
-/* If the arena of a plan of the frontier is the budget, the search finds a plan that is at most 1.4
- * times as slow as that plan. The plan may be slower because the search measures few plans. If the
- * estimated arena of a plan is above the budget, the search may skip the plan without measuring its
- * arena. */
+/* For each plan of the frontier, searches for a plan with the bytes of the frontier plan's arena as
+ * the budget. The search finds a plan that is at most 1.4 times as slow as the frontier plan. The
+ * found plan may be slower because the search measures few plans. If the estimated arena of a plan
+ * is above the budget, the search may skip the plan without measuring its arena. */
 START_TEST (cheaper_plans_are_looked_for)
 {
   g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
@@ -402,9 +402,10 @@ sum_after (const char *passes)
   return g_compute_checksum_for_string (G_CHECKSUM_SHA256, text, -1);
 }
 
-/* Runs the pass `fit` on the residual chain and returns the result of sum_after(). The budget is
- * one byte less than the smallest arena with the input, so no plan meets it unless `option` changes
- * the arena. */
+/* Runs the pass `fit` with `option` on the residual chain. Returns the checksum of the printed
+ * graph, or NULL if no plan meets the budget. The budget is one byte less than the smallest arena
+ * that includes the graph's input. So a plan meets the budget only if `option` changes the
+ * arena. */
 static char *
 sum_below_least (const char *option)
 {

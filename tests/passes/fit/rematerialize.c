@@ -203,7 +203,7 @@ START_TEST (copies_can_be_applied)
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
   assert_print (other, of_other);
   g_clear_error (&error);
-  /* `made` already has the copied nodes, so the list cannot be applied again. */
+  /* `made` already has the copied nodes, so `copies` cannot be applied to `made` again. */
   ck_assert (!cleave_fit_copies_apply (copies, made, &error));
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
   assert_print (made, of_made);

@@ -143,8 +143,8 @@ static const char *const whole[] = {
   /* not split: each half of the result of the Softmax depends on the whole operand */
   "graph g\n%x = Input : float32 8x1\n%w = Constant seed=1 : float32 64\n%p = Mul %x, %w\n"
   "%s = Softmax %p axis=1\n%a, %b = Split %s axis=1 split=32,32\noutput %a\noutput %b\n",
-  /* not split: the operand of the value is as large as the value, and would stay alive in place of
-   * the value */
+  /* not split: the operand of the MatMul is as large as its result, and would stay alive in place
+   * of the result */
   "graph g\n%x = Input : float32 8x64\n%w = Constant seed=1 : float32 64x64\n%p = MatMul %x, %w\n"
   "%a, %b = Split %p axis=1 split=32,32\noutput %a\noutput %b\n",
   /* not split: no node computes the value, which is a transposed input */

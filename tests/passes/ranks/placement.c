@@ -174,8 +174,9 @@ get_arena (const CleavePlacement *placement, const CleaveNetwork *network, guint
   return estimate.arena_bytes;
 }
 
-/* Rank 1 computes four values and multiplies each by a factor from rank 0. While it waits for the
- * factor, it could compute all four values and would fill its memory. */
+/* Rank 1 computes four values, and multiplies each value by a factor from rank 0. If rank 1
+ * computed all four values while it waits for the factor, these values would fill its memory. The
+ * second placement has an order of nodes that needs less memory. */
 START_TEST (a_rank_that_waits_does_not_fill_its_memory)
 {
   const CleaveNetwork network = { 2, 1, 1e10, 1e-6 };

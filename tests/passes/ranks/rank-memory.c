@@ -80,14 +80,14 @@ START_TEST (strips_of_two_ranks_exchange_halos)
 
   ck_assert_int_eq (cleave_graph_get_macs (graph), macs);
   ck_assert_uint_gt (most.n_nodes, 150); /* 77 nodes are cut into two pieces each */
-  /* A smaller arena, of 5.0 MB, would be possible. In the order that needs it, ranks would wait for
-   * a third of the time of a run. */
+  /* Another order of the nodes would need an arena of only 5.0 MB, but ranks would wait for a third
+   * of the time of a run. */
   ck_assert_int_le (most.arena_bytes, 7000000);
 }
 END_TEST
 
-/* The cache returns the strips that a search without the cache finds, after any earlier requests.
- */
+/* A search with the cache finds the same strips as a search without the cache, whatever earlier
+ * searches have stored in the cache. */
 START_TEST (strips_are_cached)
 {
   g_autoptr (GHashTable) memory = cleave_strips_cache_new ();

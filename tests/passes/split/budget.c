@@ -164,8 +164,9 @@ START_TEST (the_least_value_is_met_as_a_limit)
 }
 END_TEST
 
-/* With many grids, the search uses up its budget, and the report says so. With a larger budget, the
- * search reaches as few bytes, or fewer. */
+/* The search has too many grids for its budget, so it uses up the budget, and the report says so.
+ * With a larger budget, the search reaches the same value, or a smaller one. The value is a number
+ * of bytes, pieces or MACs, according to the limit. */
 START_TEST (a_larger_budget_reaches_no_less)
 {
   g_autoptr (CleaveGraph) graph = make_chain (6, 56, 48);
@@ -274,8 +275,8 @@ START_TEST (a_veto_reports_the_value_reached)
       ck_assert_str_eq (cleave_limit_kind_get_name (limit->kind), names[i]);
       ck_assert (limit->is_met == (i == CLEAVE_LIMIT_ADDED_MACS)); /* a cut of rows adds no MACs */
     }
-  /* A piece reads five rows of eight channels, computes three rows of eight channels, and reads the
-   * weights. */
+  /* The largest piece reads five rows of its operand, computes three rows of its result, and reads
+   * 8 x 72 weights. A row has 8 channels x 10 columns. */
   ck_assert_double_eq (cleave_split_report_get_limit (report, 0)->reached,
                        4 * (5 * 80 + 3 * 80 + 8 * 72));
   ck_assert_double_eq (cleave_split_report_get_limit (report, 4)->reached, 4);

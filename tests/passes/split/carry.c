@@ -94,8 +94,8 @@ split_rows (CleaveGraph *graph, gint64 n_strips, CleaveRecursion recursion)
   return *cleave_split_report_get_totals (report);
 }
 
-/* With carried halos, the peak has the image, the result of the stage, and a few rows of each value
- * between them. */
+/* With carried halos, the live values at the peak are the input of the graph, its output, and a few
+ * rows of each value between them. */
 START_TEST (a_stage_in_28_strips_computes_nothing_twice)
 {
   g_autoptr (CleaveGraph) graph = make_stage ();

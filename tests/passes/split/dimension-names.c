@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The letters N, C, D, H and W of dimensions, which nodes take from ops with a layout. */
+/* Tests the letters N, C, D, H and W of dimensions. An op with a layout, such as Conv, gives
+ * letters to the dimensions of its values. Nodes without a layout take the letters from neighboring
+ * nodes. */
 
 #include "test.h"
 

@@ -186,7 +186,9 @@ START_TEST (cases_21_and_22_layout_and_rank_do_not_matter)
 }
 END_TEST
 
-/* Glow refuses this split. In Cleave, indices refer to the whole value for every cut. */
+/* The second result of a MaxPool has the indices of the largest elements. Glow refuses to split
+ * this node if another node reads the indices. In Cleave, the indices of each piece refer to the
+ * whole operand, whatever dimension is cut. */
 START_TEST (case_23_used_indices_refer_to_the_whole)
 {
   static const char *const dims[] = { "N", "H", "W", "C" };

@@ -186,8 +186,9 @@ make_inputs (const Trial *trial)
   return cleave_random_inputs (trial->graph, trial->seed, trial->seed % 3 == 0);
 }
 
-/* Makes a graph of the op alone, or inside a region. Returns FALSE if there is no region with the
- * op, or if the node does not have the dimension `dim`. */
+/* Makes a graph of a node of the op. If `is_region`, adds a node before each input and a diamond
+ * after the result, so that the op is inside a region. Returns FALSE if no diamond can read the
+ * result. Also returns FALSE if the last node has no elements or no dimension `dim`. */
 static gboolean
 trial_init (Trial *trial, const CleaveRandomOp *op, gboolean is_region)
 {

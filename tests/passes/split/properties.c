@@ -363,8 +363,8 @@ count_computing (const CleaveGraph *graph)
   return counts;
 }
 
-/* Runs each pass until it changes nothing, beginning with a random pass, and then all passes
- * together. */
+/* Runs each pass alone until the pass changes nothing. The first of these passes is random. Then
+ * runs all passes in turn until none of them changes the graph. */
 static void
 run_all_passes (const Trial *trial)
 {

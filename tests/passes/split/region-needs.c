@@ -323,8 +323,8 @@ START_TEST (a_shuffle_block_stays_parallel)
   ck_assert_uint_eq (count (graph, "Transpose"), 2);
   ck_assert_uint_eq (count (graph, "Reshape"), 4);
   ck_assert_uint_eq (count (graph, "Assemble"), 1);
-  /* Three subgraphs in each band: the unchanged half, the half with convolutions, and the shuffle.
-   */
+  /* Each of the two bands has three subgraphs: the unchanged half of the channels, the convolutions
+   * of the other half, and the shuffle. */
   ck_assert_uint_eq (cleave_split_report_get_totals (report)->n_parallel_subgraphs, 6);
   assert_all_parallel (report);
 }

@@ -112,7 +112,8 @@ fewest_aligned (gint64 max_memory)
   return fewest;
 }
 
-/* Chunks of a search respect alignment and minimum, and only the allowed dimensions are cut. */
+/* The chunks that a search finds obey the alignments and the minimum chunk sizes of the tiling. The
+ * search cuts only the allowed dimensions. */
 START_TEST (a_search_may_be_aligned)
 {
   guint n_found = 0, n_impossible = 0;

@@ -142,7 +142,8 @@ make_roots (CleaveGraph *graph, GRand *rand)
   return roots;
 }
 
-/* Adds the number of nodes that a split of a random graph created, and the estimated number. */
+/* Splits a random graph. Adds the number of created nodes to `made`, and the estimated number of
+ * created nodes to `estimated`. */
 static void
 compare_counts (guint32 seed, guint depth, gint64 *made, gint64 *estimated)
 {

@@ -207,7 +207,8 @@ a_stack (guint n_layers, guint batch, const char *direction)
                   .has_relu = TRUE };
 }
 
-/* Returns the number of nodes of an op that a node depends on, including the node. */
+/* Counts the nodes with the op `op` among `node` and all nodes on which `node` depends. Skips nodes
+ * that are in `seen`, and adds all visited nodes to `seen`. */
 static guint
 count_behind (const CleaveNode *node, const char *op, GHashTable *seen)
 {

@@ -183,8 +183,9 @@ START_TEST (a_batch_is_cut_into_images)
 }
 END_TEST
 
-/* The graph has products on patches of 2 x 2, and after them values of 2.6 MB. The strips of these
- * values do not include the products, which are cut separately. */
+/* The graph has matrix products on patches of 2 x 2 pixels, and after them values of 2.6 MB. The
+ * split for threads cuts the large values into strips. The strips do not reach back to the
+ * products, which are cut separately. */
 START_TEST (nodes_beyond_the_strips_are_cut_separately)
 {
   g_autoptr (CleaveGraph) graph =
@@ -249,9 +250,10 @@ START_TEST (readers_of_another_result_are_cut_separately)
 }
 END_TEST
 
-/* The graph has attention in windows of 7 x 7. The products are cut in the middle of a window. The
- * Reshape cannot be cut there, so the split for threads first leaves it whole and cuts it later.
- * The values of rank 6 are cut along the rows of windows. */
+/* The graph has matrix products on windows of 7 x 7 pixels. The split for threads cuts the products
+ * in the middle of a window. The Reshape cannot be cut at this place, so the split first leaves the
+ * Reshape whole, and cuts it later. The values of rank 6 are cut along the dimension that counts
+ * rows of windows. */
 START_TEST (nodes_split_later_are_not_reported_as_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 1x28x28x96\n"

@@ -182,7 +182,8 @@ has_view (const CleaveNode *join)
   return FALSE;
 }
 
-/* Returns the number of nodes of an op that read a join with a view among its operands. */
+/* Counts the nodes with the op `op` that read a join as operand 0. Does not count a node if no
+ * operand of the join is a view. */
 static guint
 count_after_views (const CleaveGraph *graph, const char *op)
 {

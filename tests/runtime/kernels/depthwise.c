@@ -150,7 +150,8 @@ try_groups (const char *level)
 START_TEST (groups_have_the_bits_of_the_reference) { each_level (try_groups); }
 END_TEST
 
-/* The convolutions are transposed, and have random strides, pads and slices of the weights. */
+/* The convolutions are transposed, and have random strides and random pads. The weights and the
+ * bias may be slices of larger values. */
 START_TEST (transposed_ones_have_the_bits_of_the_reference)
 {
   guint n_served = 0;

@@ -6,9 +6,9 @@
 
 #define N_SEEDS KERNEL_TRIALS (120)
 
-/* Tries a random DFT along any axis, real or complex, in both directions. Lines are shorter or
- * longer than the transform, and their number is smaller or larger than the kernel processes at
- * once. */
+/* Tries a random DFT along any axis, on real or complex samples, in both directions. A line is
+ * shorter or longer than the transform. The kernel processes several lines at once; the operand has
+ * fewer or more lines. */
 static void
 try_lines (guint32 seed, const char *level)
 {

@@ -105,8 +105,8 @@ try_convolutions (const char *level)
 START_TEST (convolutions_have_the_bits_of_the_reference) { each_brgemm_level (try_convolutions); }
 END_TEST
 
-/* Draws a transposed convolution whose result has at least one element. Its stride is often the
- * extent of the kernel. */
+/* Chooses a random transposed convolution whose result has at least one element. Often, the strides
+ * equal the extents of the kernel. */
 static void
 draw_transposed (Case *c, GRand *rand, guint32 seed)
 {

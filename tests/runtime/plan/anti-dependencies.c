@@ -21,9 +21,9 @@ typedef struct
 typedef struct
 {
   const CleaveProgram *program;
-  Byte *bytes; /* for each byte of the arena, the last accesses to the byte */
-  guint
-      *clock; /* [step][thread]: steps of the thread that are certainly done when the step begins */
+  Byte *bytes;  /* for each byte of the arena, the last accesses to the byte */
+  guint *clock; /* [step][thread]: number of steps of the thread that are certainly done when the
+                   step begins */
   guint step;
   guint n_begun[MAX_THREADS];
 } Watch;
@@ -210,7 +210,8 @@ START_TEST (an_empty_value_causes_no_waits)
 }
 END_TEST
 
-/* Intermediate values of expression patterns are in memory that is not reserved for them. */
+/* A run never stores the intermediate values of expression patterns. So the plan reserves no memory
+ * for them. */
 START_TEST (strips_have_no_races)
 {
   for (gint64 n_strips = 2; n_strips <= 16; n_strips++)

@@ -94,8 +94,8 @@ START_TEST (a_buffer_moves_to_a_free_place)
 }
 END_TEST
 
-/* Each thread writes half of a value. The half of a thread gets the memory of the thread's half of
- * the previous value. */
+/* Each of two threads writes one half of a value, and then one half of the next value. Both values
+ * get the same offset, so a thread writes the same memory twice. */
 START_TEST (bands_overlap_the_bands_of_the_previous_value)
 {
   Buffer buffers[] = {

@@ -78,8 +78,9 @@ find_clock (const CleaveSchedule *schedule, guint step, guint *matrix)
       }
 }
 
-/* Compares the clocks with the exact clocks. Asserts that no count is higher than the exact count,
- * and returns how many counts are lower. */
+/* Compares each step's clock from cleave_clocks_begin() with the exact clock. A clock has one
+ * number for each thread: how many steps of the thread are done when the step begins. Asserts that
+ * no number is higher than the exact number. Returns how many numbers are lower. */
 static guint
 compare_clocks (const CleaveSchedule *schedule, guint max_rows)
 {

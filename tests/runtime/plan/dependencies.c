@@ -8,8 +8,8 @@
 #include "../../../lib/ir/topology.h"
 #include "../../../lib/runtime/plan/dependencies.h"
 
-/* Returns the step, of this kind and op, that computes an operand of the only join or copies it
- * into the join. */
+/* Returns the first step with this kind and this op, or CLEAVE_NEVER. The tests use it to find the
+ * step that computes an operand of a join, or that copies an operand into a join. */
 static guint
 find_part (const CleaveStorage *storage, CleaveStepKind kind, const char *op)
 {
@@ -50,9 +50,9 @@ START_TEST (a_constant_operand_of_a_join_is_copied_after_a_computed_one)
 }
 END_TEST
 
-/* A join has two computed parts, one of them by an element-wise node. The element-wise node waits
- * for the other part if its operand stays live. If the element-wise node frees its operand, the
- * node does not wait. */
+/* A join has two computed parts. An element-wise node computes one of the parts. If another node
+ * reads the operand of the element-wise node later, the element-wise node waits for the other part
+ * of the join. If the element-wise node is the last reader of its operand, it does not wait. */
 START_TEST (a_part_of_a_live_value_is_computed_with_the_others)
 {
   for (guint stays = 0; stays < 2; stays++)

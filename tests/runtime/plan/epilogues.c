@@ -207,9 +207,10 @@ START_TEST (heads_apply_expression_patterns)
 END_TEST
 
 /* A BatchNormalization has constants for each channel. A head that computes pixel by pixel applies
- * the BatchNormalization, also within an expression pattern. An element-wise head computes runs of
- * elements of any channels, and does not apply the BatchNormalization. The depthwise kernel
- * computes channels that fill one vector, or a part of one vector, in another way. */
+ * the BatchNormalization, also within an expression pattern. An element-wise head computes elements
+ * without knowing their channels, so it does not apply the BatchNormalization. The depthwise kernel
+ * has other code for channels that fill at most one vector. For few channels, the test compares
+ * only the bits. */
 START_TEST (heads_normalize)
 {
   for (gint64 n_channels = 1; n_channels <= 40; n_channels += 3)

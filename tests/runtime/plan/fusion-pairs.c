@@ -226,8 +226,10 @@ add_end (CleaveGraph *graph, GRand *rand, CleaveResult *y)
   run_output (graph, y);
 }
 
-/* Runs a head with consumer i, and a few random consumers after consumer i. A random consumer may
- * also read an earlier value of the chain. Returns FALSE if consumer i cannot read `y`. */
+/* Adds consumer i of `y`, the result of a head, and then a few random consumers, each of which
+ * reads the result before it. A random consumer may also read an earlier value of this chain.
+ * Compares the bits of programs with the interpreter. Returns FALSE if consumer i cannot read
+ * `y`. */
 static gboolean
 try_pair (Trying *trying, CleaveGraph *graph, GRand *rand, CleaveResult *y, guint i, guint32 seed)
 {

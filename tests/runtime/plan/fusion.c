@@ -315,8 +315,9 @@ START_TEST (a_long_chain_is_fused_in_groups)
 }
 END_TEST
 
-/* Each element is reported once, after it is complete. If the rows of the result are interleaved in
- * memory, as with transposed rows and columns, the kernel cannot report them one by one. */
+/* The depthwise kernel reports each element of its result to the fused consumer once, after the
+ * element is complete. If the rows of the result are interleaved in memory, as with transposed rows
+ * and columns, the kernel cannot report the rows one by one. */
 START_TEST (depthwise_reports_complete_elements)
 {
   const gint64 dense[] = { 1, REPORT_COLUMNS * REPORT_CHANNELS, REPORT_CHANNELS };

@@ -78,8 +78,8 @@ START_TEST (each_thread_goes_through_one_subgraph_at_a_time)
 }
 END_TEST
 
-/* Two bands of two strips, each of two steps, follow a first step. After the first step, all strips
- * are ready. */
+/* After a first step, there are two bands of two strips. Each strip has two steps. After the first
+ * step, all strips are ready. */
 START_TEST (each_thread_keeps_to_its_band)
 {
   static const guint begin[] = { 0, 0, 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -97,8 +97,8 @@ START_TEST (each_thread_keeps_to_its_band)
 }
 END_TEST
 
-/* Returns the bytes of the buffers that are in use while a step runs, in a run with the estimated
- * costs. */
+/* Returns the bytes of the buffers that are in use while a step runs, if all steps begin and end at
+ * the times that the schedule estimates. */
 static gint64
 count_live (const CleaveSchedule *schedule, const CleaveScheduleTask *task, guint step)
 {
