@@ -406,7 +406,8 @@ name_files (const GPtrArray *files)
   return g_string_free (names, FALSE);
 }
 
-/* Returns a hint if a file is the unit of a size that was given as two words, such as 1 MB. */
+/* Returns a hint if the user wrote a size as two words, such as 1 MB. The command then takes the
+ * unit, MB, as the name of a file. Returns "" if no name in `files` is a unit. */
 static const char *
 find_unit_hint (const GPtrArray *files)
 {

@@ -19,7 +19,8 @@ char *cleave_argument_dup_hint (const char *text, const char *const *words);
  * shape, does not. Without '=', the name is NULL. */
 void cleave_argument_pair (const char *text, char **name, const char **value);
 
-/* Splits [NAME=]FILE, where both may contain '='. Chooses, in this order:
+/* Splits [NAME=]FILE, where both may contain '='. A name in `names` fits if the text begins with
+ * this name and a '='. Chooses, in this order:
  *
  *    1. the longest of `names` that fits, with a file that exists
  *    2. the longest of `names` that fits
@@ -30,8 +31,8 @@ void cleave_argument_pair (const char *text, char **name, const char **value);
  * `names` may be NULL. */
 void cleave_argument_file (const char *text, char *const *names, char **name, const char **file);
 
-/* The entry of the option --threads. `of` is the end of its description, which names the object
- * that has the threads, such as "the program". */
+/* The entry of the option --threads in a table of options. The description of the option ends with
+ * `of`, the name of the object that has the threads, such as "the program". */
 #define CLEAVE_THREADS_OPTION(variable, of)                                                        \
   {                                                                                                \
     "threads", 0, 0, G_OPTION_ARG_STRING, &(variable),                                             \

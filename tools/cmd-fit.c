@@ -3,7 +3,8 @@
 /* `cleave fit`: splits a model so that its activations fit into a memory limit. With --frontier,
  * the command lists the possible plans.
  *
- * Over 400 lines: the options of one command and its two results. */
+ * Over 400 lines: this file reads the options of the command, and makes both results: the split
+ * model and the list of plans. */
 
 #include "arguments.h"
 #include "check.h"

@@ -21,8 +21,8 @@ typedef struct
 /* Options of split and fit that `cleave report` does not accept. */
 static const char *const excluded[] = { "bytes", "dry-run", "plot", "verbose", NULL };
 
-/* Options of the page itself. `cleave report` does not pass them on to split or fit, but it passes
- * --threads on to fit. */
+/* Options about the page that `cleave report` writes. The command does not pass these options to
+ * split or fit, except --threads, which fit also gets. */
 static const char *const of_page[] = { "output", "threads", "frontier", "no-times", NULL };
 static const char *const of_model[] = { "shape", "fix", "force", NULL };
 
@@ -170,7 +170,7 @@ check_options (const Request *request, const Options *o, GError **error)
   return TRUE;
 }
 
-/* Reads the command line and stores the values of the page's own options. */
+/* Reads the command line. Stores the values of the options in `of_page` and `of_model`. */
 static gboolean
 parse (int argc, char **argv, Options *o, Request *request, GError **error)
 {

@@ -3,7 +3,7 @@
 /* `cleave split`: splits nodes of a model. The options select nodes by name, all nodes, or nodes
  * for a number of threads.
  *
- * Over 400 lines: the options of one command, and the three ways to split. */
+ * Over 400 lines: this file has the options of the command, and the three ways to split. */
 
 #include "arguments.h"
 #include "check.h"
@@ -20,8 +20,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The pass `split` must have at most this many options. The command runs the pass, and has all
- * options of the pass except the options that select nodes. */
+/* The largest number of options of the pass `split`. The command runs the pass, and has all options
+ * of the pass except the options that select nodes. Arrays of this length hold the values of the
+ * options. */
 #define MAX_SPLIT_OPTIONS 32
 
 typedef struct

@@ -36,15 +36,15 @@ gboolean cleave_dynamic_is_output (const CleaveGraph *graph, const char *output)
 /* Returns the type of an input or an output of the model that is a list of tensors, such as
  * "seq(float32)"; NULL: the value is a tensor. `dynamic` may be NULL. */
 const char *cleave_dynamic_list_type (const CleaveOnnxDynamic *dynamic, const char *name);
-/* Returns the number of tensors in a list, from the first entry of the list; 0 if the value is
- * absent. */
+/* Returns the number of tensors in a list. `number` is the int64 scalar that precedes the tensors
+ * of the list, and holds their number. Returns 0 if the list is absent. */
 guint cleave_dynamic_list_length (CleaveTensor *number);
 /* Returns the name of a tensor in a list, such as "s.0". */
 char *cleave_dynamic_item_name (const char *list, guint index);
-/* Adds the tensors of inputs or outputs of the model to `flat`, and returns a name for each tensor.
- * `names` are the names of the inputs or outputs. `tensors` has one tensor for each name; for a
- * list, `tensors` has the number of the list's tensors, and then these tensors. `dynamic` may be
- * NULL. */
+/* Adds the tensors of inputs or outputs of the model to `flat`, and returns a name for each added
+ * tensor. `names` are the names of the inputs or outputs. For each name, `tensors` has the tensor
+ * with this name. If the name is a list, `tensors` has first a scalar with the length of the list,
+ * and then the tensors of the list. `dynamic` may be NULL. */
 char **cleave_dynamic_flatten (const CleaveOnnxDynamic *dynamic,
                                const char *const *names,
                                const GPtrArray *tensors,

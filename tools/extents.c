@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Replaces each range in the texts of --shape by one extent. Extent 0 is the largest. Each later
- * extent is half of the extent before it, and the last extent is the smallest. */
+/* Replaces each range in the texts of --shape, such as seq=1..512, by one extent of the range. The
+ * extents of a range have the indices 0 to CLEAVE_N_EXTENTS - 1. The extent with index 0 is the
+ * largest. Each later extent is half of the extent before it, and the last extent is the
+ * smallest. */
 
 #include "extents.h"
 
@@ -36,8 +38,8 @@ find_extent (gint64 low, gint64 high, guint part)
   return part + 1 < CLEAVE_N_EXTENTS ? MAX (high >> part, low) : low;
 }
 
-/* Adds one assignment of a text of --shape, such as "seq=1..512", to `out`. If the assignment has a
- * range, replaces the range by the extent of index `part` (extents.h). */
+/* Adds one assignment of a text of --shape, such as "seq=1..512", to `out`. In place of a range,
+ * adds the extent of the range with index `part`; index 0 is the largest extent (extents.h). */
 static gboolean
 resolve_one (const char *text, guint part, GString *out, guint *n_changed, GError **error)
 {

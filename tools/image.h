@@ -6,9 +6,9 @@
 
 #include <cleave/cleave.h>
 
-/* The options --mean and --scale: each value of a picture, 0 to 255, becomes the element (value -
- * mean) * scale. A text has one number for all channels, or a list with one number for each
- * channel. NULL: the default. */
+/* The values of the options --mean and --scale. Each value of a picture, 0 to 255, becomes the
+ * element (value - mean) * scale. `mean` and `scale` are texts with one number for all channels, or
+ * with a list of one number for each channel. NULL: the default. */
 typedef struct
 {
   const char *mean, *scale;

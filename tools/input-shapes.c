@@ -150,7 +150,8 @@ load_with_defaults (CleaveGraph *graph,
   return cleave_model_load (path, &more, error);
 }
 
-/* The functions below choose extents in the ranges of --shape: the extents of the files. */
+/* The functions below load a model for which --shape gives ranges of extents. The input files give
+ * the extents. */
 
 /* Adds the texts of --shape, without the ranges of inputs that have an entry in `shapes`. */
 static void
@@ -199,8 +200,9 @@ check_extents (const CleaveGraph *graph, const CleaveGraph *largest, GError **er
   return TRUE;
 }
 
-/* Returns the graph of the model with the shapes of the files. `largest` is the graph with the
- * largest extents of the ranges. */
+/* Loads the model with the shapes of the input files in place of the ranges of --shape. Returns
+ * NULL if an extent is larger than in `largest`, the graph with the largest extents of the
+ * ranges. */
 static CleaveGraph *
 load_in_range (const char *path,
                CleaveModelOptions *model,

@@ -137,7 +137,8 @@ get_live (const Panel *panel, guint column)
   return most;
 }
 
-/* Returns whether the buffer is in use at the column's first step with the most live bytes. */
+/* Returns whether the buffer is in use at the peak of a column: the step of the column with the
+ * most live bytes. If several steps have the most live bytes, the first of them is the peak. */
 static gboolean
 is_in (const Panel *panel, const CleaveBufferLifetime *buffer, guint column)
 {

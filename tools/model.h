@@ -3,7 +3,8 @@
 
 /* Loads the model of a command, with the options --shape and --fix. Every command that takes a
  * model calls cleave_model_load() after it has read its command line; run and diff call it through
- * inputs.h. Files that were read are noted in outputs.h, so that no output replaces them. */
+ * inputs.h. cleave_model_load() passes the names of files that it reads to
+ * cleave_outputs_protect(), so that no output replaces these files. */
 
 #include <cleave/cleave.h>
 

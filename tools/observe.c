@@ -124,8 +124,8 @@ print_lines_without (const char *text, const char *without, char sign)
       fprintf (stderr, "%c%s\n", sign, lines[i]);
 }
 
-/* Prints the nodes that are only in graph `a` after the sign -, and the nodes that are only in
- * graph `b` after the sign +. The order of nodes does not count. */
+/* Prints a difference of two graphs: the sign - before each node that only graph `a` has, and the
+ * sign + before each node that only graph `b` has. The order of nodes does not count. */
 static void
 print_difference (const char *a, const char *b)
 {

@@ -26,7 +26,8 @@ typedef struct
   GError *error;    /* the error that ended the pipeline; NULL: none */
 } CleaveObserver;
 
-/* The CleavePipelineObserver of these reports; `data` is a CleaveObserver. */
+/* Prints the reports that a CleaveObserver requests. cmd-opt.c runs the pipeline with this function
+ * as the CleavePipelineObserver. `data` is the CleaveObserver. */
 gboolean cleave_observe (CleavePipelineEvent event,
                          const char *pass,
                          const CleaveGraph *graph,

@@ -13,8 +13,8 @@
 gboolean
 cleave_output_name_check (const char *path, const char *what, const char *endings, GError **error);
 
-/* Fails if the folder does not exist and cannot be made. Does not make the folder. The path may be
- * NULL. */
+/* Checks that the folder `path` exists or can be made, but does not make it. Returns FALSE and an
+ * error if not. `path` may be NULL. */
 gboolean cleave_output_name_check_folder (const char *path, GError **error);
 /* Makes a folder and the folders above it. */
 gboolean cleave_output_make_folder (const char *path, GError **error);

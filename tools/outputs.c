@@ -2,7 +2,7 @@
 
 /* Writes the files of a command, all of them or none.
  *
- * Over 400 lines: each kind of file has its function. */
+ * Over 400 lines: this file has one function for each kind of output file. */
 
 #include "outputs.h"
 

@@ -2,7 +2,7 @@
 
 /* Lays out the graph of the report's page.
  *
- * Over 400 lines: layers, sizes and JSON of one layout. */
+ * Over 400 lines: this file computes one layout, its layers, its sizes and its JSON. */
 
 #include "page-graph.h"
 

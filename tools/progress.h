@@ -17,7 +17,7 @@ typedef struct
 
 void cleave_progress_begin (CleaveProgressLine *progress, const char *what);
 void cleave_progress_tell (CleaveProgressLine *progress, guint done, guint all);
-/* Shows the fraction that is done, from 0 to 1. The library calls this function during a fit, since
- * it is the `watch` of the search; `progress` is a CleaveProgressLine. */
+/* Shows the fraction `part` of the work that is done, from 0 to 1. The search of a fit calls this
+ * function as its `watch` (CleaveFitOptions). `progress` is a CleaveProgressLine. */
 void cleave_progress_tell_part (double part, gpointer progress);
 void cleave_progress_end (CleaveProgressLine *progress);

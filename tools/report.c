@@ -2,7 +2,7 @@
 
 /* Prints the report of a split, as text or as JSON.
  *
- * Over 400 lines: the text and the JSON of one report, part by part. */
+ * Over 400 lines: this file writes one report as text and as JSON, part by part. */
 
 #include "report.h"
 

@@ -8,7 +8,7 @@
 /* The report of `cleave split`, `cleave fit` and `cleave demo`, as text and as JSON. The commands
  * fill the summary after the split, and page.c shows the summary on a page.
  *
- * `nodes_before` and `nodes_after` count nodes without inputs and constants. */
+ * `nodes_before` and `nodes_after` are numbers of nodes. They do not count inputs and constants. */
 typedef struct
 {
   const CleaveSplitReport *report;

@@ -7,7 +7,8 @@
 
 #include <cleave/cleave.h>
 
-/* Prints each limit that is not met on standard error. Returns whether all are met. */
+/* Prints to standard error each limit that the split does not meet. Returns whether the split meets
+ * all limits. */
 gboolean cleave_limits_judge (const CleaveSplitReport *report);
 /* Returns the name that the command has for an option of the pass `split`. */
 const char *cleave_split_name_option (const char *option);

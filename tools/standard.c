@@ -104,7 +104,8 @@ cleave_standard_read (GError **error)
   return copy_path;
 }
 
-/* descriptor of standard output while standard output is reserved, else -1 */
+/* After cleave_standard_reserve(), the file descriptor of the reserved standard output. Before,
+ * -1. */
 static int reserved = -1;
 
 gboolean

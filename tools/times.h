@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The times of steps for `cleave run --profile`. run-report.c prints the table or adds the JSON
- * after the runs. The library measures the times (cleave_program_profile()). */
+/* Prints the times of steps for `cleave run --profile`. After the runs, run-report.c prints the
+ * times as a table, or adds the times to the JSON of the report. The library measures the times
+ * (cleave_program_profile()). */
 
 #include "json.h"
 
