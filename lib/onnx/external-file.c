@@ -32,7 +32,8 @@
 /* a file of more than this many bytes is always mapped */
 #define LARGE ((guint64) 1 << 31)
 
-/* A file that is mapped into memory. The CleaveExternalFile and each part hold a reference. */
+/* A file that is mapped into memory. The CleaveExternalFile and each MappedPart hold a
+ * reference. */
 typedef struct
 {
   char *data;

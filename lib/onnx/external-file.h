@@ -18,7 +18,8 @@ guint64 cleave_external_file_get_size (const CleaveExternalFile *file);
  * `budget` is too small, or the file has more than 2 GiB. Returns NULL and the error on failure. */
 GBytes *cleave_external_file_get (
     CleaveExternalFile *file, guint64 offset, gsize n_bytes, gint64 *budget, GError **error);
-/* Returns the initial budget in bytes: half of the physical memory. */
+/* Returns half of the physical memory in bytes: the initial `budget` of
+ * cleave_external_file_get(). */
 gint64 cleave_external_file_get_budget (void);
 /* Releases the pages of bytes in a mapped file, for bytes that will hardly be read again. A later
  * access reads them from the file again. Does nothing for bytes that are not in a mapped file. */

@@ -44,7 +44,7 @@ own_origin (CleaveGraph *graph)
  * Runtime, needs less memory. A run of nodes becomes a `Loop` if
  *
  * - it has at least 3 iterations of the same nodes;
- * - each iteration reads the same results of earlier iterations;
+ * - each iteration reads the corresponding results of earlier iterations;
  * - later nodes read only final states, or the concatenated results of all iterations.
  *
  * If iterations and other nodes read the same weights, the file contains these weights twice.

@@ -19,8 +19,9 @@
 /* suffix of the name of a Concat that computes a part of an Assemble, if one Concat is not enough
  */
 #define CLEAVE_ONNX_PART ".part"
-/* suffix of the name of a reshaped input. The Reshape keeps the shape, but its shape operand is
- * known only at run time, so a runtime cannot plan with the shape */
+/* suffix of the name of a Reshape that returns an input unchanged. The new shape is the shape of
+ * the input, but it is known only at run time. So a runtime cannot use the shape when it plans
+ * memory */
 #define CLEAVE_ONNX_SHAPED ".shaped"
 
 /* The origin of a graph. Copies of a graph share it. */

@@ -206,7 +206,8 @@ take_parts (const CleaveOnnxExport *export, const char *location)
  * @error: return location for a [struct@GLib.Error]
  *
  * Writes a graph as an ONNX model, as [func@Cleave.onnx_save] does, but directly to the given
- * files. Use this function to move several files into place at once.
+ * files. Use this function if you write to temporary files and then move several files into place
+ * together.
  *
  * Fails as [func@Cleave.onnx_save] does. After an error, neither file exists.
  *

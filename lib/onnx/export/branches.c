@@ -113,8 +113,8 @@ find_branch (const CleaveOnnxExport *export, const GHashTable *numbers, const Cl
   return branch;
 }
 
-/* Assigns nodes to branches. A Where that becomes part of an If is assigned to no branch, so no If
- * is nested in another If. */
+/* Assigns nodes to branches. Assigns no branch to a Where that becomes part of an If. So no branch
+ * of an If contains another If. */
 static void
 find_branches (CleaveOnnxExport *export, const GPtrArray *order)
 {
@@ -212,9 +212,9 @@ push_needs (const CleaveOnnxExport *export, const CleaveNode *unit, GPtrArray *s
   return good;
 }
 
-/* Sorts nodes so that each comes after the nodes that it reads. The first Where of an If stands for
- * the whole If (representative_of()). Returns NULL if there is a cycle: one Where of an If depends
- * on another Where of the same If. */
+/* Sorts nodes so that each node comes after the nodes that it reads. The first of the Where nodes
+ * that become one If takes the place of the whole If (representative_of()). Returns NULL if there
+ * is a cycle: one Where of an If depends on another Where of the same If. */
 static GPtrArray *
 sort_units (const CleaveOnnxExport *export, const GPtrArray *order)
 {

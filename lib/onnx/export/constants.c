@@ -12,14 +12,14 @@
 #include "../../ir/defaults.h"
 #include "../../ir/graph-private.h"
 
-/* A tensor (the base), and all constants of the graph that are ranges of its elements. */
+/* A tensor (the base), and all constants of the graph that have a range of the elements of the
+ * base. */
 typedef struct
 {
   CleaveTensor *base;
-  const char *default_name; /* name of the input whose default value is the base; NULL: the base
-                             * is no default value */
-  GPtrArray *results;       /* CleaveResult: results of the Constant nodes that are ranges of the
-                             * base */
+  const char *default_name; /* name of the input that has the base as its default value; NULL:
+                             * none */
+  GPtrArray *results;       /* CleaveResult: the constants that have a range of the base */
   GHashTable *ranges;       /* maps the text of each written range to its name in the file */
   gint64 n_bytes;           /* sum of the bytes of all different ranges */
 } BaseGroup;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Writes inputs with default values: the file has both an input and an initializer of the same
- * name. A constant that is a range of a default value becomes a Slice of the input. So the range
- * changes if a caller feeds another value. */
+ * name. A constant that is a range of a default value becomes a Slice of the input. So if a program
+ * that runs the file feeds another value to the input, the constant has the range of the new
+ * value. */
 
 #include "export.h"
 
@@ -67,15 +68,15 @@ cleave_onnx_export_defaults (CleaveOnnxExport *export)
 /**
  * cleave_onnx_list_defaults:
  * @graph: a graph
- * @only_open: whether to list only inputs whose value a caller of a written file may replace
+ * @only_open: whether to list only inputs to which another value may be fed
  *
  * Lists the inputs of the model's file that have a default value. An input with a default value is
  * an initializer that is also an input, in a file of IR version 4 or later.
  *
  * In the graph, this input is a constant. A file that Cleave writes for the graph contains the
- * input with its default value, and a caller of the file may feed another value. An input is not
- * open if its value decides a shape or an attribute, or if the options of [func@Cleave.onnx_load]
- * gave it a value. An input that is not open becomes a constant of the file.
+ * input with its default value, and a program that runs the file may feed another value. This is
+ * not possible if the value decides a shape or an attribute, or if the options of
+ * [func@Cleave.onnx_load] gave the input a value. The input then becomes a constant of the file.
  *
  * Returns: (transfer full) (array zero-terminated=1): the names of the inputs, in the order of the
  *   file

@@ -148,7 +148,7 @@ get_buffer (const Run *run, const char *name)
   return buffer == 0 ? NULL : &g_array_index (run->buffers, Buffer, buffer - 1);
 }
 
-/* Returns 1 + the index of the operand's buffer if node `position` may overwrite it; 0 if not. */
+/* Returns 1 + the index of the buffer of `operand`; 0 if node `position` may not overwrite it. */
 static guint
 find_dying (const Run *run, const char *operand, const char *name, guint position)
 {

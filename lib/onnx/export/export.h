@@ -29,8 +29,7 @@ typedef struct
                                    * NULL: the graph has no model file */
   const CleaveOp *assemble, *custom, *where;
   guint opset;      /* opset of the file */
-  CleavePool *pool; /* owner of names and NodeProtos; the attributes of NodeProtos do not belong
-                     * to the pool */
+  CleavePool *pool; /* owner of names and NodeProtos, but not of the attributes of NodeProtos */
   Onnx__ModelProto *model;
   Onnx__GraphProto *scope; /* graph to which new nodes are added: the model's graph, a branch of an
                               If, or a body of a Loop */
@@ -193,7 +192,8 @@ cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gcon
 /* Adds an initializer that points to the bytes of a dense tensor. Keeps a reference to the
  * tensor. */
 void cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
-/* Adds a constant of the set `packed`, with two elements in each byte. */
+/* Adds an initializer for `tensor`, a constant of the set `packed` of the export. The initializer
+ * has two elements in each byte. */
 void cleave_onnx_add_packed (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
 /* Returns the name of an initializer with the contents of the tensor. Adds the initializer on the
  * first call with these contents. Takes ownership of the tensor. */
@@ -246,10 +246,10 @@ cleave_onnx_export_custom (CleaveOnnxExport *export, const CleaveNode *node, GEr
 /* Sets the error of a node whose op has no form in ONNX. Returns FALSE. */
 gboolean cleave_onnx_export_refuse (const CleaveNode *node, GError **error);
 /* Decides which nodes become branches of Ifs. Returns the nodes (CleaveNode) in an order in which
- * they can be written. In this order, the first of the Wheres that become an If stands for the
- * whole If. Returns NULL on error. */
+ * they can be written. Several Where nodes may become one If: in the order, the first of them takes
+ * the place of the whole If. Returns NULL on error. */
 GPtrArray *cleave_onnx_export_order (CleaveOnnxExport *export, GError **error);
-/* Writes a whole If. `first` is the first of the Wheres that become this If. */
+/* Writes a whole If. `first` is the first Where node that becomes part of this If. */
 gboolean
 cleave_onnx_export_choice (CleaveOnnxExport *export, const CleaveNode *first, GError **error);
 /* Writes a node that is not in an If. */

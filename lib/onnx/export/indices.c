@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts the indices of pieces of MaxPool and MaxUnpool. In ONNX, an index is a position in the
- * operand that the node reads. In the Cleave graph, an index is a position in the whole operand.
- * The piece reads a range of the whole operand.
+/* Converts the indices of pieces of MaxPool and MaxUnpool. In ONNX, an index counts the elements of
+ * the operand that the node reads. In the Cleave graph, an index counts the elements of the whole
+ * operand, before the split. The piece reads a range of the whole operand.
  *
- * MaxPool: number the dimensions in the order in which indices count, with the fastest dimension
- * last. In dimension k, the piece has extent e_k and stride s_k, the whole operand has E_k and S_k,
- * and the piece begins at b_k. An index f of the piece has the coordinate floor (f / s_k) - floor
- * (f / s_(k-1)) * e_k. The index in the whole operand is
+ * MaxPool: dimension 0 is the slowest in the order of the indices, and the last dimension is the
+ * fastest. In dimension k, the piece has extent e_k and stride s_k (in elements), the whole operand
+ * has E_k and S_k, and the piece begins at b_k. For k > 0, an index f of the piece has the
+ * coordinate floor (f / s_k) - floor (f / s_(k-1)) * e_k. The index in the whole operand is
  *
  *    f + sum of b_k * S_k + sum of floor (f / s_(k-1)) * (E_k - e_k) * S_k
  *
- * The second sum has one term for each dimension that is cut, except the outermost. */
+ * The second sum has one term for each dimension that is cut, except dimension 0. */
 
 #include "export.h"
 
@@ -61,8 +61,8 @@ has_empty_window (const CleaveNode *node, guint i)
   for (gint64 o = 0; o < node->results[0].type.shape.dim[2 + i]; o++)
     {
       gint64 at = o * cleave_ints_at (&a->strides, i, 1) - cleave_ints_at (&a->pads, i, 0);
-      gint64 tap = at >= 0 ? 0 : (step - 1 - at) / step; /* index of the window's first element
-                                                          * behind the padding at the begin */
+      gint64 tap = at >= 0 ? 0 : (step - 1 - at) / step; /* number of the window's elements in the
+                                                          * padding before the operand */
 
       if (tap >= a->kernel_shape.v[i] || at + tap * step >= extent)
         return TRUE;
@@ -121,8 +121,8 @@ cleave_onnx_export_indices (CleaveOnnxExport *export,
  * index minus the first index of its channel is the same in the whole operand and in a piece. Only
  * the number of channels before the channel differs. */
 
-/* Returns a constant with the first index of each channel of `x`. Each channel has `length`
- * indices. */
+/* Returns a constant with the index of the first element of each channel of `x`. A channel has
+ * `length` elements. */
 static CleaveTensor *
 make_begins (const CleaveShape *x, gint64 length)
 {
@@ -139,9 +139,9 @@ make_begins (const CleaveShape *x, gint64 length)
   return tensor;
 }
 
-/* Returns whether constant indices are positions in the result of the MaxUnpool that reads them,
- * not positions in the value before the split. `length`: number of elements in a channel of that
- * result. */
+/* Returns whether constant indices count the elements of the result of the MaxUnpool that reads
+ * them, and not of the result before the split. `length`: number of elements in a channel of the
+ * result of the MaxUnpool. */
 static gboolean
 has_local_values (CleaveTensor *constant, gint64 length)
 {
@@ -156,9 +156,9 @@ has_local_values (CleaveTensor *constant, gint64 length)
   return TRUE;
 }
 
-/* Returns whether the indices from node `maker` are positions in the result of the MaxUnpool that
- * reads them. This is so for an input of the graph, for a result of a MaxPool that is not split,
- * and for constants that has_local_values() accepts. */
+/* Returns whether the indices from node `maker` count the elements of the result of the MaxUnpool
+ * that reads them. This is so for an input of the graph, for a result of a MaxPool that is not
+ * split, and for constants that has_local_values() accepts. */
 static gboolean
 are_local (CleaveNode *maker, gint64 length)
 {

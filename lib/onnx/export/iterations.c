@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Checks whether the nodes of a repeat (a run of nodes that occurs several times in a row,
- * repeats.h) are iterations of one body. In all iterations, a node must read the same results,
- * computed the same number of iterations before. From outside the repeat, all iterations must read
- * the same values, or slices whose begins advance by equal steps. Nodes after the iterations may
- * read only final states, or a Concat of one result of all iterations. */
+ * repeats.h) can become iterations of one Loop body.
+ *
+ * All iterations must read corresponding operands: results of the same node of the body, computed
+ * the same number of iterations before. An operand from outside the repeat must be the same value
+ * in all iterations, or a slice whose begin advances by equal steps. Nodes after the repeat may
+ * read only final states, or a Concat that joins one result of the body from all iterations. */
 
 #include "repeats.h"
 
@@ -186,8 +188,9 @@ cleave_onnx_check_iterations (const CleaveOnnxList *list, CleaveOnnxRepeat *repe
 
 /* The functions below check the readers that come after the iterations. */
 
-/* Finds one result of all iterations among the operands of a Concat, in the order of the
- * iterations. Fills in `stack`. Returns FALSE if the Concat lacks the result of an iteration. */
+/* Finds the result stack->result of node stack->node of the body, from all iterations in order,
+ * among the operands of a Concat. `reader`: the Concat. Sets the remaining fields of `stack`.
+ * Returns FALSE if the Concat lacks the result of an iteration. */
 static gboolean
 find_stack (const CleaveOnnxList *list,
             const CleaveOnnxRepeat *repeat,
@@ -243,9 +246,9 @@ has_stack (const CleaveOnnxRepeat *repeat, const CleaveOnnxStack *stack, guint r
   return FALSE;
 }
 
-/* Returns whether node `reader` may read result `result` of node `at`. If `at` is a node of the
- * first iteration and `reader` is a Concat of the results of all iterations, adds a
- * CleaveOnnxStack. */
+/* Returns whether node `reader` may read result `result` of node `at`. If `reader` is a Concat that
+ * joins this result from all iterations, adds a CleaveOnnxStack to the repeat. Adds it only if `at`
+ * is a node of the first iteration. */
 static gboolean
 check_reader (
     const CleaveOnnxList *list, CleaveOnnxRepeat *repeat, guint at, guint result, guint reader)

@@ -244,11 +244,12 @@ find_types (CleaveOnnxList *list)
     }
 }
 
-/* The functions below find kinds of nodes: nodes of one kind may be iterations of one body. */
+/* The functions below find the kinds of nodes. A node of a Loop body can stand only for nodes of
+ * one kind, one from each iteration. */
 
 /* Returns a description of a node: its op, constants and attributes, and the Winograd line of its
  * doc string (winograd.h). Leaves out the names of other operands and the begins of a Slice. Nodes
- * with equal texts may be iterations of one body. */
+ * with equal texts are of one kind. */
 static char *
 describe (const CleaveOnnxList *list, guint index)
 {

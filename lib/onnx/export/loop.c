@@ -287,8 +287,9 @@ write_body (Loop *loop)
 
 /* The functions below write the Loop and the nodes after it. */
 
-/* Computes the Concat of a result of all iterations. The Loop stacks the results along a new first
- * dimension; a Transpose and a Reshape merge this dimension into the axis of the Concat. */
+/* Computes the Concat that joins one result of the body from all iterations. The Loop stacks the
+ * results along a new first dimension, in the value `stacked`. A Transpose and a Reshape merge this
+ * dimension into the axis of the Concat. */
 static void
 join_iterations (const Loop *loop, const CleaveOnnxStack *stack, const char *stacked)
 {

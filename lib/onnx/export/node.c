@@ -12,8 +12,8 @@
 
 #define NO_OPERAND G_MAXUINT
 
-/* Returns the index of the operand that ONNX has in place of an attribute. Returns NO_OPERAND if
- * ONNX has an attribute, too. */
+/* Returns the index of the ONNX operand for an attribute of our op. Returns NO_OPERAND if this is
+ * an attribute in ONNX as well. */
 static guint
 find_operand (const CleaveOnnxExport *export, const CleaveOp *op, const CleaveAttr *attr)
 {
@@ -35,8 +35,8 @@ is_attr (const CleaveOnnxExport *export, const CleaveOp *op, guint operand)
   return FALSE;
 }
 
-/* Returns the names of operands in the order of ONNX. An attribute that ONNX has as an operand gets
- * the index in ONNX; the operands of our op take the remaining indices in order. */
+/* Returns the names of the operands of the ONNX node. An attribute of our op that is an operand in
+ * ONNX takes its index in ONNX. The operands of our op take the remaining indices in order. */
 static GPtrArray *
 list_operands (CleaveOnnxExport *export, const CleaveNode *node, gconstpointer attrs)
 {
@@ -114,7 +114,7 @@ write_node (CleaveOnnxExport *export,
       }
 }
 
-/* Returns a new name for a value between the ONNX nodes that express one node. */
+/* Returns a new name for a value between several ONNX nodes that compute one node of the graph. */
 static const char *
 inner_name (CleaveOnnxExport *export, const CleaveNode *node, const char *suffix)
 {
@@ -266,8 +266,8 @@ export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
  * a larger result, and a Slice of that result. The exporter pads the offsets and the mask with
  * zeros to the larger size. */
 
-/* Sets `outside` to the numbers of positions to add before and after the piece in each spatial
- * dimension. Sets the pads in `a` to the pads of the larger result. */
+/* Sets `outside` to the numbers of positions that the larger result has before and after the piece
+ * in each spatial dimension. Sets the pads in `a` to the pads of the larger result. */
 static void
 make_outside (const CleaveNode *node, CleaveDeformConvAttrs *a, gint64 *outside)
 {

@@ -13,8 +13,9 @@
 /* The search tries at most this many periods in one file. A period is the number of nodes of one
  * iteration. A plan with a dozen segments has fewer periods. */
 #define MAX_PERIODS 64
-/* A repeat leaves out fewer than this many iterations at the beginning. Because of halos, the nodes
- * of the first strips may differ from the nodes of later strips. */
+/* At the beginning of a candidate, the search leaves fewer than this many iterations out of the
+ * repeat. Because of halos, the nodes of the first strips may differ from the nodes of later
+ * strips. */
 #define MAX_SKIPPED 24
 /* Largest number of pairs of nodes that the search compares in one file. A period of 100 nodes
  * takes about 100,000 comparisons. */
@@ -53,9 +54,10 @@ repeat_new (guint begin, guint period, guint n_iterations)
   return repeat;
 }
 
-/* Searches a candidate for the longest repeat whose first node is `begin`, or a node fewer than
+/* Searches a candidate for the longest repeat. The repeat begins at node `begin`, or fewer than
  * MAX_SKIPPED periods later. Returns NULL if there is none. If nodes outside the repeat read
- * results that a Loop cannot return, leaves out up to 3 iterations at the end. */
+ * results that a Loop cannot return, the repeat ends up to 3 iterations before the end of the
+ * candidate. */
 static CleaveOnnxRepeat *
 find_in_phase (Search *search, const Candidate *candidate, guint begin)
 {
@@ -179,8 +181,9 @@ compare_distances (gconstpointer a, gconstpointer b)
   return x->period < y->period ? -1 : x->period > y->period;
 }
 
-/* Returns the most promising periods (Distance): distances between a node and the next node of its
- * kind. Distances that cover the most nodes come first. */
+/* Returns the most promising periods. A period is the distance between a node and the next node of
+ * its kind. The order is by period * n, where n is the number of nodes with this distance: the
+ * largest product first. */
 static GArray *
 find_distances (const CleaveOnnxList *list)
 {
@@ -214,7 +217,7 @@ compare_begins (gconstpointer a, gconstpointer b)
   return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Removes a repeat if the Concat of its results is a node of another repeat. */
+/* Removes a repeat if a Concat that joins its results is a node of another repeat. */
 static void
 drop_nested (GPtrArray *found)
 {

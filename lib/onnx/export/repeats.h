@@ -18,8 +18,8 @@
 
 /* The order in which nodes are searched for repeats.
  *
- * AS_READ begins with the outputs, and puts each node right before its first reader. A Slice or a
- * Concat that nodes after the strips also read comes after all strips.
+ * AS_READ begins with the outputs, and puts each node right before its first reader. So a Slice or
+ * a Concat that only nodes after the strips read does not lie between the strips.
  *
  * AS_THEY_STAND keeps the order of the file, except that a Slice or a Concat moves to its first
  * reader. The strips are adjacent only if they are adjacent in the graph. */
@@ -52,7 +52,8 @@ typedef struct
 {
   gboolean is_made; /* TRUE: a result of this or an earlier iteration; FALSE: a value from outside
                      * the repeat */
-  guint node;       /* the node that computes the operand, as its position in the period */
+  guint node;       /* number of the node that computes the operand, from 0 to the period - 1, as in
+                     * each iteration */
   guint result;
   guint lag; /* number of iterations between computing and reading the operand; 0: both are in one
               * iteration */
@@ -63,8 +64,9 @@ typedef struct
 {
   guint node, result;
   guint lag;      /* largest number of iterations between computing and reading the result */
-  guint first[8]; /* initial values: first[0] takes the place of the result of iteration -1,
-                   * first[1] of iteration -2, and so on. Iteration 0 reads first[lag - 1] */
+  guint first[8]; /* initial values. first[0] takes the place of the result of iteration -1,
+                   * first[1] of iteration -2, and so on. With a lag of 2, iteration 0 reads
+                   * first[1], and iteration 1 reads first[0] */
 } CleaveOnnxState;
 
 #define CLEAVE_ONNX_MAX_LAG 8
@@ -115,10 +117,11 @@ guint cleave_onnx_list_value (const CleaveOnnxList *list, const char *name);
 
 /* Returns the number of the node after the last iteration. */
 guint cleave_onnx_repeat_end (const CleaveOnnxRepeat *repeat);
-/* Checks that the nodes of a repeat are iterations of one body. Sets the `states` of the repeat. */
+/* Checks that the nodes of a repeat can become iterations of one Loop body. Sets the `states` of
+ * the repeat. */
 gboolean cleave_onnx_check_iterations (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat);
-/* Checks that nodes outside the repeat read only final states and joined results. Sets the `stacks`
- * of the repeat. */
+/* Checks that nodes outside the repeat read only final states, and Concats that join a result from
+ * all iterations. Adds an entry to the `stacks` of the repeat for each of these Concats. */
 gboolean cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat);
 /* Returns the repeats (CleaveOnnxRepeat) that become Loops, ordered by their first nodes. No two
  * repeats overlap. */

@@ -133,9 +133,9 @@ push_operands (GHashTable *values, const CleaveNode *node, GPtrArray *stack)
   return stack->len > n_before;
 }
 
-/* Adds the results of a node to `values`, an array of CleaveTensor for each node. The results of
- * the nodes that compute the operands must be there. Returns FALSE if a caller can replace the
- * node's value, or if there is no memory. */
+/* Computes the results of a node, and adds them to `values`, an array of CleaveTensor for each
+ * node. `values` must already contain the operands. Returns FALSE if the results are not constant,
+ * since a program that runs the file may feed another value, or if there is no memory. */
 static gboolean
 add_results (GHashTable *values, CleaveNode *node)
 {

@@ -72,7 +72,8 @@ typedef struct
 {
   CleaveOnnxImport *import;
   GHashTable *last;   /* maps the name of a value to 1 plus the index of its last reader */
-  guint node;         /* index of the first node of the file that the run has not read yet */
+  guint node;         /* index, in the list of nodes of the file, of the first node that has not
+                       * been read yet */
   GHashTable *index;  /* maps a result (CleaveResult) to 1 plus its index in `outputs` */
   GPtrArray *outputs; /* CleaveTensor: one for each output of the graph */
 } Run;

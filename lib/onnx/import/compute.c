@@ -11,9 +11,9 @@
 #include "../../ir/evaluate.h"
 #include "../../ir/graph-private.h"
 
-/* The caller's function computes a node with at least this much work (cleave_evaluate_call_work(),
- * about one step for each MAC). For this work, the reference kernels take about 10 ms, and
- * compiling takes less than 1 ms. */
+/* The function import->compute computes a node with at least this much work
+ * (cleave_evaluate_call_work(), about one step for each MAC). It compiles the node, which takes
+ * less than 1 ms. The reference kernels would take about 10 ms or more. */
 #define MIN_WORK (1 << 22)
 
 gboolean

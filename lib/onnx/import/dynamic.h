@@ -31,8 +31,8 @@ const char *cleave_onnx_name_of_node (const Onnx__NodeProto *proto);
 /* Starts an import with a dynamic part: a node becomes dynamic if the import cannot read it as a
  * static node. */
 void cleave_onnx_begin_dynamic (CleaveOnnxImport *import);
-/* Returns the name of a result of a dynamic node that the node `proto` or a node of its inner
- * graphs reads. Returns NULL if there is none. */
+/* Returns the name of a result of a dynamic node, if the node `proto` or a node in a graph
+ * attribute of `proto` reads this result; NULL if not. */
 const char *cleave_onnx_find_dynamic (const CleaveOnnxImport *import, const Onnx__NodeProto *proto);
 GBytes *cleave_onnx_pack_node (const Onnx__NodeProto *proto);
 /* Returns a copy of a node of the file, for the dynamic part. Call this function before the import
@@ -42,7 +42,8 @@ cleave_onnx_deferred_new (CleaveOnnxImport *import, const Onnx__NodeProto *proto
 void cleave_onnx_deferred_free (CleaveOnnxDeferred *deferred);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxDeferred, cleave_onnx_deferred_free)
 /* Makes a node dynamic. Takes ownership of `deferred`, the copy of the node. `value` is the dynamic
- * value that the node reads; NULL: cleave_onnx_note_unknown() has recorded another reason. */
+ * value that the node reads; NULL: the node is dynamic for another reason, which
+ * cleave_onnx_note_unknown() has recorded. */
 void cleave_onnx_defer (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred, const char *value);
 /* Stores `deferred`, the copy of a static node, in import->makers if the node has made a sequence.
  * If a dynamic node reads the sequence, cleave_onnx_collect_dynamic() later makes the static node
@@ -89,6 +90,6 @@ void cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value
 /* Frees the tensors of the values from index `first` of `all_values` to the end, as
  * cleave_onnx_release_value() does. Does nothing outside a run of the dynamic part. */
 void cleave_onnx_release (CleaveOnnxImport *import, guint first);
-/* Frees tensors as cleave_onnx_release() does, and lets cleave_onnx_value_new() return the freed
- * values again. No scope and no node may refer to the freed values. */
+/* Calls cleave_onnx_release(). Later calls of cleave_onnx_value_new() may return the freed values
+ * again, so no scope and no node may refer to these values. */
 void cleave_onnx_recycle (CleaveOnnxImport *import, guint first);

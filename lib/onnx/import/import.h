@@ -47,7 +47,8 @@ typedef struct
   CleaveOnnxForm form; /* form in which the file stores the elements */
   gboolean is_text;    /* whether the elements are strings, as numbers of the table of strings
                         * (texts.h) */
-  gboolean is_stored;  /* whether the file has the elements, so that no node computes them */
+  gboolean is_stored;  /* whether the file stores the elements of the value, so that no node
+                        * computes them */
   gboolean is_costly;  /* whether only constants determine the value, but computing it would
                         * exceed the budget */
   gboolean is_kept;    /* in a run of the dynamic part: whether other values refer to this value;
@@ -70,7 +71,8 @@ typedef struct CleaveOnnxChain CleaveOnnxChain;
 /* The table of strings of the dynamic part (texts.h). */
 typedef struct CleaveOnnxTexts CleaveOnnxTexts;
 
-/* The size of channel blocks and the padding of a graph with such blocks (nchwc.h). */
+/* The block size of a file whose values have their channels in blocks, and the padding of these
+ * values (nchwc.h). */
 typedef struct CleaveOnnxBlocked CleaveOnnxBlocked;
 #define CLEAVE_ONNX_NCHWC "com.microsoft.nchwc"
 
@@ -101,9 +103,9 @@ typedef struct
                            * collected yet */
   CleavePool *pool;       /* owner of all values and their names */
   GPtrArray *spare;       /* CleaveOnnxValue: freed values that can be reused; NULL: none */
-  GHashTable *names;      /* in a run of the dynamic part: set of the names of values, so that all
-                           * iterations of a Loop use one copy of a name; NULL: no value was made
-                           * yet */
+  GHashTable *names;      /* in a run of the dynamic part: set of the names of values. All
+                           * iterations of a Loop use the same string for a name. NULL: no value was
+                           * made yet */
   GPtrArray *all_values;  /* CleaveOnnxValue: all values, in the order in which they were made */
   GHashTable *values_of;  /* maps a node of the graph (CleaveNode) to its computed values
                            * (CleaveTensor) */
@@ -113,8 +115,8 @@ typedef struct
   CleaveOnnxNode *unused; /* a freed node that can be reused; NULL: none */
   double fold_budget;     /* work that constant folding may still do, in steps of
                            * cleave_evaluate_work() */
-  CleaveOnnxBlocked *blocked; /* size of channel blocks and padding of the graph that is read; NULL:
-                               * no value is in blocks */
+  CleaveOnnxBlocked *blocked; /* block size of the file that is read, and padding of its values;
+                               * NULL: no value is in blocks */
   gint64 block;               /* number of channels in a block; 0: not known yet */
 
   /* The dynamic part. The tables are NULL unless the caller asks for a dynamic part. */
@@ -130,15 +132,15 @@ typedef struct
                               * NULL: no single value is. */
 
   /* The run of the dynamic part (interpret.c). */
-  gboolean interprets;    /* whether this is such a run: all values are known, and each node is
-                           * computed at once */
+  gboolean interprets;    /* whether this is a run of the dynamic part: all values are known, and
+                           * the importer computes nodes instead of adding them to the graph */
   GHashTable *holders;    /* maps a tensor to the number of values that hold it; NULL: tensors
                            * are not counted */
   CleaveOnnxTexts *texts; /* table that gives each string a number; tensors of strings have these
                            * numbers as elements. NULL: no string was read yet */
   gint64 live_bytes, peak_bytes, n_calls;
-  CleaveOnnxChain *chain;        /* nodes of the current chain, which have no values yet; NULL: this
-                                  * is no run of the dynamic part */
+  CleaveOnnxChain *chain;        /* the current chain: nodes that were read, but whose results are
+                                  * not computed yet; NULL: this is no run of the dynamic part */
   CleaveOnnxComputeFunc compute; /* function of the caller that computes expensive nodes; NULL:
                                   * reference kernels compute all nodes */
   gpointer compute_data;
@@ -169,7 +171,8 @@ void cleave_onnx_remove_known (CleaveOnnxImport *import);
  * values that no node reads. */
 void cleave_onnx_keep_defaults (CleaveOnnxImport *import);
 /* Records that a constant decided a shape or an attribute. If the constant is a default value, a
- * written file fixes it: the caller of that file cannot replace it. */
+ * written file has a constant in place of the input with this default value, so that no other value
+ * can be fed. */
 void cleave_onnx_fix_default (CleaveOnnxImport *import, const CleaveTensor *constant);
 /* pieces.c: if the exporter wrote several nodes for one piece of a split, since ONNX has no op for
  * the piece, replaces these nodes by the piece. */
@@ -270,8 +273,8 @@ gboolean cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error);
 
 /* The functions below read models that ONNX Runtime optimized for a CPU: channels are in blocks. */
 
-/* Returns the size of channel blocks and the padding of a graph; NULL if no value is in blocks.
- * Call this function after the initializers were read. */
+/* Returns the block size of a file, and the padding of its values; NULL if no value has its
+ * channels in blocks. Call this function after the initializers were read. */
 CleaveOnnxBlocked *cleave_onnx_scan_blocked (CleaveOnnxImport *import,
                                              const Onnx__GraphProto *graph);
 void cleave_onnx_blocked_free (CleaveOnnxBlocked *blocked);

@@ -16,8 +16,8 @@
 /* A name may have at most this many bytes, since names become parts of other names and of messages.
  */
 #define MAX_NAME 65536
-/* prefix of the key of the metadata entry with the shape of an input in the model, including free
- * dimensions */
+/* The metadata entry FREE_SHAPE + name of an input has the shape of the input in the model,
+ * including free dimensions. */
 #define FREE_SHAPE "cleave.free-shape."
 
 gboolean
@@ -91,8 +91,9 @@ is_default (const CleaveOnnxImport *import,
          type.element == cleave_tensor_get_type (value->constant)->element;
 }
 
-/* Returns whether the caller gives input `name` a value. An option for the extent of a dimension
- * also counts, if it has the name of the input and no dimension has this name. */
+/* Returns whether the options give a value to input `name`. An option for the extent of a dimension
+ * can also be the value of an input: if `name` is the name in the option, and no dimension has this
+ * name. */
 static gboolean
 has_given (const CleaveOnnxOptions *options, const char *name, const GPtrArray *dims)
 {
@@ -301,9 +302,8 @@ fail_dim (const char *name, const GPtrArray *names, GError **error)
                       nearest);
 }
 
-/* Returns the value of an input that is a single integer, if the caller gives this integer in
- * `dim`, an option for the extent of a dimension. Returns NULL if no input of one integer has the
- * name in `dim`. */
+/* `dim`, an option for the extent of a dimension, may name an input of one integer instead. Returns
+ * the extent as the value of this input; NULL if no input of one integer has the name in `dim`. */
 static CleaveTensor *
 make_number (const CleaveOnnxImport *import, const GPtrArray *inputs, const CleaveOnnxDim *dim)
 {
@@ -312,8 +312,8 @@ make_number (const CleaveOnnxImport *import, const GPtrArray *inputs, const Clea
       const Onnx__ValueInfoProto *info = inputs->pdata[i];
       CleaveTensorType type;
 
-      /* Copies the first bytes of the int64: on a little-endian machine, these bytes are the number
-       * in any integer type. */
+      /* Copies the first bytes of the extent, an int64. On a little-endian machine, these bytes are
+       * the same number in a smaller integer type. */
       if (g_str_equal (info->name, dim->name) &&
           cleave_onnx_input_type (import, info, NULL, &type, NULL) &&
           cleave_shape_n_elements (&type.shape) == 1 && !cleave_element_is_float (type.element))

@@ -61,7 +61,8 @@ has_strings (const Onnx__TypeProto *tensor)
 }
 
 /* Stores the type of a list's tensors in `type`. A tensor of strings becomes a tensor of bytes with
- * one dimension more, as in the graph. Returns FALSE if Cleave does not have the type. */
+ * one more dimension, which is how the graph stores strings. Returns FALSE if Cleave does not have
+ * the type. */
 static gboolean
 read_tensor (const Onnx__TypeProto *proto, CleaveTensorType *type)
 {

@@ -40,8 +40,8 @@ typedef struct
 {
   CleaveCall call;
   gpointer attrs;
-  GPtrArray *operands;     /* CleaveOnnxValue, borrowed: operands that are no attributes of our op
-                            * (`rest` of the node) */
+  GPtrArray *operands;     /* CleaveOnnxValue, borrowed: operands of our op, without the ONNX
+                            * operands that are attributes of our op (`rest` of CleaveOnnxNode) */
   GPtrArray *constants;    /* char *, in pairs: name of an attribute of our op, name of the
                             * constant operand that gave its value */
   CleaveTensorType *types; /* types of the operands, then of the results; points to `few`, or to

@@ -95,8 +95,8 @@ gboolean cleave_onnx_node_check_no_attrs (const CleaveOnnxNode *node, GError **e
 /* make.c: makes the node's results. Folds the node, or adds it to the graph. */
 gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
 
-/* Removes nodes of the graph after `last` that nothing reads. Keeps constants, to which values of
- * outer scopes may refer. */
+/* Removes the nodes after `last` in the graph whose results nothing reads. Keeps Constants, since a
+ * value of an outer scope may have such a node as its result. */
 void cleave_onnx_remove_since (CleaveOnnxImport *import, const CleaveNode *last);
 
 /* The functions below are for constant folding (fold.c) and for the steps of upgrades (steps.c). */

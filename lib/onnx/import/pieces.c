@@ -322,8 +322,8 @@ merge_input (Merging *merging, CleaveNode *node)
   g_hash_table_insert (merging->by, node, NULL);
 }
 
-/* Moves each new node to the position of the node that it replaces. Removes the replaced and the
- * absorbed nodes. */
+/* Moves each new piece to the position of the node that it replaces. Removes this node and the
+ * other nodes that the piece stands for. */
 static void
 arrange (const Merging *merging, const CleaveNode *last)
 {

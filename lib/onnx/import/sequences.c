@@ -263,8 +263,9 @@ cleave_onnx_is_sequence_op (const char *op)
   for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
     if (strcmp (ops[i].op, op) == 0)
       return TRUE;
-  return strcmp (op, "SequenceMap") == 0; /* SequenceMap is not in the table, since its reader also
-                                           * takes the body of the node */
+  return strcmp (op, "SequenceMap") == 0; /* SequenceMap is not in the table, since the function
+                                           * that reads it has one more parameter: the body of the
+                                           * node */
 }
 
 gboolean

@@ -12,7 +12,7 @@
  * standard op on values without blocks and without padding. nchwc-scan.c finds the block size and
  * the padding before nodes are read; nchwc.c then reads the nodes. */
 
-/* The block size of a graph in the file, and the padding of its values. */
+/* The block size of a file, and the padding of its values. */
 struct CleaveOnnxBlocked
 {
   gint64 block;       /* number of channels in a block: 8 or 16 */
