@@ -3,7 +3,7 @@
 /* Scans the command line of a command: options, their values, files, and the messages about
  * mistakes.
  *
- * Over 400 lines: one scan of a command line, with its checks and its error messages. */
+ * Over 400 lines: this file scans a command line once, with all checks and error messages. */
 
 #include "arguments.h"
 #include "usage.h"

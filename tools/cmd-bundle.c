@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `cleave bundle`: writes a model as plain C99 for a small device. Over 400 lines: the options,
- * their checks and the two reports are parts of one command. */
+/* `cleave bundle`: writes a model as plain C99 for a small device.
+ *
+ * Over 400 lines: this file has the options of the command, their checks and the two reports. */
 
 #include "arguments.h"
 #include "bundle-check.h"

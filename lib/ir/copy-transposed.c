@@ -11,7 +11,8 @@
  *   narrow    n < 16, `to` has gaps        transposes blocks and stores their first n bytes
  *   unweave   m < 16, `from` has no gaps   deinterleaves (RGB to planar RGB)
  *
- * Over 400 lines: each case is a macro, which defines one function for each element size. */
+ * Over 400 lines: each case in this file is a macro, which defines one function for each element
+ * size. */
 
 #include "copy.h"
 

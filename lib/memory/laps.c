@@ -4,7 +4,8 @@
  * Makes a lap only if the lap lowers the peak. ordering.c calls cleave_storage_lap() on the best
  * order.
  *
- * Over 400 lines: one decision, from the bytes that each step touches to the values that move. */
+ * Over 400 lines: this file makes one decision, from the bytes that each step touches to the
+ * values that move. */
 
 #include "buffers.h"
 

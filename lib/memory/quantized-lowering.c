@@ -6,7 +6,7 @@
  * again. Apart from cheap nodes, at most one node of a group is not element-wise, so that no
  * expensive node is recomputed.
  *
- * Over 400 lines: the same lists serve to find groups and to make the nodes of the groups. */
+ * Over 400 lines: this file finds groups and makes the nodes of the groups with the same lists. */
 
 #include "../ir/extract.h"
 #include "../ir/node-queries.h"

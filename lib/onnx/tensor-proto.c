@@ -2,7 +2,7 @@
 
 /* Reads TensorProtos: the element type, and the bytes in each of the forms that ONNX allows.
  *
- * Over 400 lines: one function for each form. */
+ * Over 400 lines: this file has one function for each form. */
 
 #include "tensor-proto.h"
 

@@ -9,7 +9,7 @@
  * product is computed from the first operand to the last, then added; floats are computed in double
  * and rounded once, integers wrap around.
  *
- * Over 400 lines: one op with the parser of its equation. */
+ * Over 400 lines: this file has one op, with the parser of its equation. */
 
 #include <string.h>
 

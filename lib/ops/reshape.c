@@ -9,7 +9,7 @@
  * The outermost dimension of a group can be cut at multiples of whole rows of the operand: in the
  * second group, at multiples of H·W. A piece reads all other dimensions of the group whole.
  *
- * Over 400 lines: four ops that share the groups. */
+ * Over 400 lines: this file has four ops that share the groups. */
 
 #include "../ir/copy.h"
 #include "move.h"

@@ -23,7 +23,7 @@
  *
  * Rows without a detection are 0.
  *
- * Over 400 lines: both modes share the suppression and the rows. */
+ * Over 400 lines: the two modes in this file share the suppression and the rows. */
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
  * Each read_ or check_ function returns FALSE or NULL and sets the error if an entry is missing or
  * wrong.
  *
- * Over 400 lines: the reader of one format. */
+ * Over 400 lines: this file has the whole reader of one format. */
 
 #include "../../lib/ir/error.h"
 #include "../../lib/ir/max-threads.h"

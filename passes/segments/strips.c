@@ -3,7 +3,7 @@
 /* Chooses the number of strips of a segment and their halo policy for a number of threads, and cuts
  * the segment.
  *
- * Over 400 lines: one search for strips, with the trial that measures them. */
+ * Over 400 lines: this file has one search for strips, and the trial that measures the strips. */
 
 #include "strips.h"
 

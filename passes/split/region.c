@@ -4,7 +4,7 @@
  * each node and the pieces that meet them. When the walk visits a node, all readers of the node
  * have added their demands. Does not change the graph.
  *
- * Over 400 lines: one walk over a region, whose steps call each other. */
+ * Over 400 lines: this file walks over a region once, in steps that call each other. */
 
 #include "region.h"
 

@@ -6,7 +6,7 @@
  * since a grid of thousands of chunks has few kinds. If no combination meets the constraint, finds
  * the combination whose largest piece is the smallest of all, and reports the size of this piece.
  *
- * Over 400 lines: the search and the bounds that keep it short. */
+ * Over 400 lines: this file has the search, and the bounds that keep the search short. */
 
 #include "search-state.h"
 

@@ -3,7 +3,7 @@
 /* Cuts recurrent layers along the time into chunks, with the nodes between the layers, for threads
  * or for memory.
  *
- * Over 400 lines: layers are found and cut in one way, for threads and for memory. */
+ * Over 400 lines: this file finds and cuts layers in one way, for threads and for memory. */
 
 #include "sequences.h"
 

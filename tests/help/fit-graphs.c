@@ -12,7 +12,7 @@
 #include "random-graph.h"
 #include "test.h"
 
-/* Makes one to four residual layers on a batch of matrices. In each layer, a first product adds
+/* Makes one to three residual layers on a batch of matrices. In each layer, a first product adds
  * columns, and a second product removes these columns. */
 static CleaveGraph *
 make_matrix (guint32 seed)

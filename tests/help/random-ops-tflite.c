@@ -2,7 +2,7 @@
 
 /* Random ops of TensorFlow Lite on integers.
  *
- * Over 400 lines: each op has a function. */
+ * Over 400 lines: this file has one function for each op. */
 
 #include "random-parts.h"
 

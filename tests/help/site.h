@@ -48,8 +48,8 @@ typedef struct
  * are equal, including the bits in gaps; all NaNs are equal. Returns FALSE if the fast kernel does
  * not serve the kernel instance. */
 gboolean cleave_try_instance (const CleaveTrySite *instance, const char *level);
-/* Returns whether this machine can run `level`, and `level` has a fast kernel for the op of
- * `instance`. The kernel may still refuse the types or attributes of `instance`. */
+/* Returns whether `level` has a fast kernel for the op of `instance`. This machine must be able to
+ * run `level`. The kernel may still refuse the types or attributes of `instance`. */
 gboolean cleave_level_has_kernel (const CleaveTrySite *instance, const char *level);
 /* Runs the fast kernel for about `seconds`. Returns the seconds of the fastest run; negative if
  * the level has no kernel for the instance. */

@@ -4,7 +4,7 @@
  * one node, and its value or its error. The values come from the opset's specification, or from
  * ONNX Runtime 1.30 if the specification does not define them.
  *
- * Over 400 lines: one table. */
+ * Over 400 lines: this file has one long table. */
 
 #include "test.h"
 

@@ -9,7 +9,7 @@
  *
  * ONNX's Changelog.md lists the changes of each opset.
  *
- * Over 400 lines: the conversions of all ops. */
+ * Over 400 lines: this file has the conversions of all ops. */
 
 #include "newer.h"
 #include "export.h"

@@ -3,7 +3,7 @@
 /* Reads the attributes of a node of the file, and stores their values in the attribute fields of
  * our ops.
  *
- * Over 400 lines: one small function for each kind of attribute. */
+ * Over 400 lines: this file has one small function for each kind of attribute. */
 
 #include "node.h"
 

@@ -3,7 +3,7 @@
 /* Inlines functions: finds the function of each call, copies its nodes, renames their values, and
  * inserts the attributes of the call.
  *
- * Over 400 lines: all functions work on the state of one call. */
+ * Over 400 lines: all functions of this file work on the state of one call. */
 
 #include "inline.h"
 

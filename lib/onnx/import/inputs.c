@@ -2,7 +2,8 @@
 
 /* Adds the inputs of the model to the graph, with the shapes and values that the caller gives.
  *
- * Over 400 lines: the shapes, extents, numbers and values of all inputs go through one table. */
+ * Over 400 lines: this file keeps the shapes, extents, numbers and values of all inputs in one
+ * table. */
 
 #include "import.h"
 #include "lists.h"

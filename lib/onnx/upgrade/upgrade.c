@@ -3,7 +3,7 @@
 /* Upgrades ops of the default domain: converts older forms to opset 17. Also converts forms that
  * our op records lack. ONNX's Changelog.md states the changes of each opset.
  *
- * Over 400 lines: one small function for each op that changed. */
+ * Over 400 lines: this file has one small function for each op that changed. */
 
 #include "upgrades.h"
 

@@ -6,7 +6,7 @@
  * other without gaps, several pixels form one line; the factor, b and mean are repeated along the
  * line.
  *
- * Over 400 lines: one kernel family, with a loop for each layout of the channels. */
+ * Over 400 lines: this file has one kernel family, with a loop for each layout of the channels. */
 
 #include "axis.h"
 #include "level.h"

@@ -4,7 +4,7 @@
  * TensorFlow Lite on integers. The family computes in the order of the reference kernels, along
  * lines of the innermost dimension of the result.
  *
- * Over 400 lines: the plans and the runs of the family share their state and their loops. */
+ * Over 400 lines: the plans and the runs in this file share their state and their loops. */
 
 #include "byte-table.h"
 #include "convert-lines.h"

@@ -6,7 +6,7 @@
  * exactly, so loops assume only that elements are independent. 16-bit floats are converted to
  * float32 in blocks. elementwise-loops.h has the loop of each op.
  *
- * Over 400 lines: one kernel family, with its epilogue and its 16-bit form. */
+ * Over 400 lines: this file has one kernel family, with its epilogue and its 16-bit form. */
 
 #include "boxes.h"
 #include "elementwise-halves.h"

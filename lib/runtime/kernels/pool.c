@@ -5,7 +5,7 @@
  * channels are not innermost, to float32 in scratch. For each row of y, it converts the rows of x
  * that this row reads.
  *
- * Over 400 lines: one plan, and several ways to compute its rows. */
+ * Over 400 lines: this file makes one plan, and computes the rows of the plan in several ways. */
 
 #include "axis.h"
 #include "finish.h"

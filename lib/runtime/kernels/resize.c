@@ -5,7 +5,7 @@
  * The lines of the result are weighted sums of the interpolated lines. Contiguous channels that are
  * not resized form a pixel. Sums have the order of the reference kernel.
  *
- * Over 400 lines: one plan, and two ways to compute its lines. */
+ * Over 400 lines: this file makes one plan, and computes the lines of the plan in two ways. */
 
 #include "level.h"
 #include "loops.h"

@@ -4,7 +4,7 @@
  * and compares their prices. The price of a schedule is its memory times the fourth power of its
  * estimated time.
  *
- * Over 400 lines: one search, and the prices that the search compares. */
+ * Over 400 lines: this file has one search, and the prices that the search compares. */
 
 #include "schedule-search.h"
 

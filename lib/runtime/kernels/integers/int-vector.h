@@ -5,7 +5,7 @@
  * compute with these vectors at every level of the processor. All arithmetic wraps around. Example:
  * with AVX2, a register has 8 lanes, and cleave_ints_add() is one instruction.
  *
- * Over 400 lines: the operations of all levels, side by side. */
+ * Over 400 lines: this file has the operations of all levels side by side. */
 
 #include "../upcast.h"
 #include "../vector.h"

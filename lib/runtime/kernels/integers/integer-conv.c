@@ -5,7 +5,8 @@
  * the weights and the elements of scratch that its taps read. A tap is one position of the
  * convolution's kernel.
  *
- * Over 400 lines: layout, order and kinds of sums form one plan. */
+ * Over 400 lines: this file makes one plan, which depends on layout, order and kinds of sums
+ * together. */
 
 #include "byte-image.h"
 #include "byte-product.h"
