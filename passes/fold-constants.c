@@ -96,11 +96,12 @@ replace (CleaveNode *node, const GPtrArray *values)
  * Computes nodes that read only constants. A Slice or Split of a constant becomes constants that
  * share its bytes. A node stays if its value would take more than 1 KiB and more memory than the
  * constants that only this node reads. `QuantizeLinear` and `DequantizeLinear` of constants also
- * stay, since weights are stored in quantized form. The pass works for at most about the time of
- * reading all constants a few times. The nodes that stay are computed once, when a program is
- * compiled.
+ * stay, since weights are stored in quantized form. The pass has a limit on its work: 2^24 steps,
+ * which take a fraction of a second, and 4 steps for each byte of the constants. The nodes that
+ * stay are computed once, when a program is compiled.
  *
- * Fails with %CLEAVE_ERROR_CYCLE and, if a value does not fit, with %CLEAVE_ERROR_SHAPE.
+ * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, and with %CLEAVE_ERROR_SHAPE if a value
+ * has more bytes than 64 bits can count.
  *
  * Returns: %TRUE, or %FALSE on error
  *

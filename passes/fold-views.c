@@ -169,8 +169,8 @@ fold_split_of_split (Folder *folder, CleaveNode *inner)
   return TRUE;
 }
 
-/* Returns whether a join of the same op and axis as the join `node` computes `value`, and only
- * `node` reads `value`. */
+/* Returns whether `node`, a join, is the only reader of `value`, and the node that computes `value`
+ * is a join with the same op and axis. */
 static gboolean
 joins_alike (const CleaveNode *node, const CleaveResult *value)
 {

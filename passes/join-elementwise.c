@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Merges equal element-wise nodes on all results of a Split into one node on the whole value. A
- * layer is a set of equal nodes, one node for each result of the Split. */
+/* Merges equal element-wise nodes on all results of a Split into one node on the whole value. */
 
 #include "info.h"
 
@@ -54,10 +53,10 @@ is_plain (const CleaveNode *node)
   return TRUE;
 }
 
-/* Returns whether the n values form a layer: element-wise nodes with equal ops, attributes and
- * element types compute them. */
+/* Returns whether element-wise nodes with equal ops, attributes and element types compute the n
+ * values. */
 static gboolean
-is_layer (CleaveResult *const *values, guint n)
+nodes_are_equal (CleaveResult *const *values, guint n)
 {
   const CleaveNode *first = values[0]->node;
 
@@ -88,8 +87,9 @@ find_split (const Joiner *joiner, CleaveResult *const *values, guint n, gint64 a
   return split;
 }
 
-/* Adds one node for each layer, the layer next to the Split first. The first node reads `whole`,
- * the operand of the Split. Replaces the Concat by the last node. */
+/* `layers` has one of the equal nodes for each op between the Split and the Concat. For each entry,
+ * adds a node of the same op on the whole value, the op next to the Split first. The first node
+ * reads `whole`, the operand of the Split. Replaces the Concat by the last node. */
 static void
 rebuild (const Joiner *joiner, CleaveNode *concat, CleaveResult *whole, const GPtrArray *layers)
 {
@@ -112,15 +112,15 @@ join (const Joiner *joiner, CleaveNode *concat)
 {
   guint n = concat->n_operands;
   g_autofree CleaveResult **values = g_new (CleaveResult *, n);
-  g_autoptr (GPtrArray) layers = g_ptr_array_new (); /* CleaveNode: one node of each layer (a set of
-                                                        equal nodes); the layer that the Concat
-                                                        reads comes first */
+  /* CleaveNode: one of the equal nodes for each op between the Concat and the Split, from the
+   * Concat up */
+  g_autoptr (GPtrArray) layers = g_ptr_array_new ();
   gint64 axis = ((const CleaveAxisAttrs *) concat->attrs)->axis;
   CleaveNode *split;
 
   for (guint i = 0; i < n; i++)
     values[i] = concat->operands[i].result;
-  while (is_layer (values, n))
+  while (nodes_are_equal (values, n))
     {
       g_ptr_array_add (layers, values[0]->node);
       for (guint i = 0; i < n; i++)

@@ -17,8 +17,8 @@
  *
  * Both Slices have the same attributes and operands.
  *
- * Before: a valid graph.  After: no two nodes with users are equal.  Pieces of a split stay
- * separate, since their ranges differ. The nodes that lost their users stay in the graph: run
+ * Before: a valid graph. After: of several equal nodes, only the first one has readers. Pieces of a
+ * split stay separate, since their ranges differ. The nodes without readers stay in the graph: run
  * remove-dead next. */
 
 static guint

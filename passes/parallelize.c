@@ -73,12 +73,13 @@ check (GHashTable *texts, GError **error)
   return parse (texts, &asked, error);
 }
 
-/* One search for a node with a layout visits at most this many nodes, so that long chains of
- * element-wise nodes do not take quadratic time. */
+/* Limit on the number of nodes that find_model() visits. With the limit, a long chain of
+ * element-wise nodes does not take quadratic time. */
 #define MAX_WALK 64
 
-/* Returns the node whose layout gives the dimension of the channels. An element-wise node has no
- * layout, so the function walks up to the node that computes its operand. */
+/* Returns the node whose op says which dimension has the channels: an op with a layout, such as
+ * NCHW. The ops of element-wise nodes have no layout. From an element-wise node, the function goes
+ * on to the node that computes the operand. */
 static const CleaveNode *
 find_model (const CleaveNode *node)
 {

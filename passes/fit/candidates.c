@@ -205,9 +205,9 @@ append_strips (const CleaveFitCandidates *strips, guint end, GArray *found)
     g_array_append_vals (found, cleave_fit_candidate (strips, first), n);
 }
 
-/* If `watch->is_even`, removes the candidates that no Loop can run: candidates with fewer than
- * CLEAVE_FIT_MIN_EVEN_STRIPS strips. Of the candidates whose pieces read different weights, keeps
- * all if `watch->has_chunks`, and none if not. */
+/* Does nothing unless strips must have equal size (`is_even`). If the pieces of a candidate read
+ * different weights, keeps the candidate only if `has_chunks` is TRUE. Keeps any other candidate
+ * only if it has at least CLEAVE_FIT_MIN_EVEN_STRIPS strips. */
 static void
 keep_even (GArray *found, const CleaveFitWatch *watch)
 {

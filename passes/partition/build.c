@@ -12,8 +12,9 @@ typedef struct
 {
   CleaveGraph *graph;
   CleavePartitionNames *names;
-  GHashTable *values; /* maps results of the whole graph to results of the new graph; each copied
-                         node is also a key */
+  /* maps results of the whole graph to results of the new graph; also contains each copied node of
+   * the whole graph, as a key without a meaningful value */
+  GHashTable *values;
 } Builder;
 
 static void

@@ -30,7 +30,8 @@ typedef struct
   gint64 limit;
   GHashTable *measured; /* maps a part (begin << 32 | end) to the measured bytes of the part */
   GArray *positions;
-  /* reach[i] is the index of the furthest end of a part that begins at position number i */
+  /* indexed as `positions`: a part that begins at position number i meets the limit if it ends at
+   * position number reach[i] or earlier */
   guint *reach;
 } Search;
 
@@ -64,8 +65,9 @@ get_bytes (Search *search, guint begin, guint end)
   return entry[1];
 }
 
-/* Sets `search->reach` by estimates: the furthest end of a part that begins at each position.
- * Returns the number of estimated nodes; stops when this number exceeds `n_most`. */
+/* Sets `search->reach` by estimates. For each position, finds the last position at which a part
+ * that begins there still meets the limit. Returns the number of estimated nodes; stops when this
+ * number exceeds `n_most`. */
 static guint64
 estimate_reach (Search *search, guint64 n_most)
 {
@@ -231,8 +233,9 @@ refuse (const Search *search, GError **error)
                            worst.arena_bytes, search->limit);
 }
 
-/* Returns the furthest end of a part that begins at `begin`, found by bisection with measured
- * parts. Returns `begin` if a single node is too large. */
+/* Returns the last position at which a part that begins at `begin` can end within the limit. Finds
+ * this position by bisection, and measures the parts. Returns `begin` if a single node is too
+ * large. */
 static guint
 find_furthest (Search *search, guint begin)
 {
@@ -307,7 +310,8 @@ search_ends (Search *search)
  * in which a program runs the nodes. After these cuts, the function moves nodes between each two
  * consecutive parts by a minimum cut, if fewer bytes then cross. If a value passes several cuts,
  * each cut includes its bytes. If several parts read a constant, each part includes its bytes. The
- * level of a part is its index. The time grows with the nodes and with the nodes of a part.
+ * level of a part is its index. The function takes time in proportion to the number of nodes of the
+ * graph times the number of nodes of a part.
  *
  * Fails with %CLEAVE_ERROR_LIMIT if a node alone needs more than @max_bytes. The message then
  * states the smallest limit that can be met. Fails with %CLEAVE_ERROR_OPTION if @max_bytes is not

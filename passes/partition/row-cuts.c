@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the cheapest cuts of a row with two dynamic programs. One makes a given number of parts
- * that take similar times (EvenCut). The other makes any number of parts, each of which ends at or
- * before a given position (Way). The cost of a cut is the number of bytes that cross its
- * positions. */
+/* Finds the cheapest cuts of a row by dynamic programming, in two ways. EvenCut makes a given
+ * number of parts that take similar times. Way makes any number of parts; for each position, the
+ * caller says how far a part that begins there may reach. The cost of a cut is the number of bytes
+ * that cross its positions. */
 
 #include "row-cuts.h"
 
 #include "../../lib/memory/cost.h"
 
-/* The slowest part may take at most this many times the time of the slowest part in the most
- * even cut. */
+/* Limit on the time of the slowest part, as a multiple of the least time that the slowest part of
+ * any cut can take. */
 #define MAX_UNEVEN 1.25
 
-/* The table of the dynamic program has at most about this many entries, of 4 bytes each. A longer
- * row is cut at fewer positions (cleave_row_list_positions()). */
+/* The table `from` (EvenCut) has at most about this many entries, of 4 bytes each. A longer row is
+ * cut at fewer positions (cleave_row_list_positions()). */
 #define MAX_ENTRIES (1 << 24)
 
 /* The search for the time of the slowest part halves its interval this many times. The ends of
@@ -33,7 +33,7 @@ typedef struct
 {
   const CleaveRow *row;
   GArray *positions;
-  guint n_parts, n; /* number of parts, and index of the last position */
+  guint n_parts, n; /* number of parts to make, and index of the last position */
   double *time;     /* estimated time of the nodes before the position, in nanoseconds */
   /* in round k of the search: least bytes that cross the cuts if the nodes before the position form
    * k parts */
@@ -41,8 +41,9 @@ typedef struct
   /* in round k of the search: least bytes that cross the cuts if the nodes before the position form
    * k + 1 parts */
   gint64 *next;
-  guint *from; /* indexed by number of parts and position: index of the position where the last part
-                  begins */
+  /* from[k * (n + 1) + i]: index of the position where the last part begins, if the nodes before
+   * position i form k + 1 parts */
+  guint *from;
   guint *queue;
 } EvenCut;
 
@@ -98,7 +99,7 @@ can_cut (const EvenCut *cut, double limit)
   return TRUE;
 }
 
-/* Returns the time of the slowest part in the most even cut, in nanoseconds. */
+/* Returns the least time in nanoseconds that the slowest part of a cut can take. */
 static double
 find_least_limit (const EvenCut *cut)
 {
@@ -180,8 +181,8 @@ cleave_row_cut_into (const CleaveRow *row, guint n_parts)
   below = least = find_least_limit (&cut);
   limit = MAX_UNEVEN * least;
   n_bytes = find_cheapest (&cut, limit);
-  /* lower `limit` as long as at most `n_bytes` bytes cross the cheapest cut: halve the interval
-   * from `least` to `limit` 6 times */
+  /* find the smallest `limit` with which still at most `n_bytes` bytes cross the cheapest cut, by
+   * bisection between `least` and `limit` */
   for (guint i = 0; i < 6; i++)
     {
       double middle = (below + limit) / 2;

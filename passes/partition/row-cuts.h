@@ -8,13 +8,15 @@
  * functions return a GArray of positions (guint): 0, the cuts, and the number of nodes. row-parts.c
  * cuts a row into a number of parts, and row-bytes.c into parts within a limit of memory. */
 
-/* Cuts the row into `n_parts` parts. The estimated time of the largest part is at most 1.25 times
- * the estimated time of the largest part in the most even cut. Of several cuts that equally few
- * bytes cross, returns the most even cut. Returns NULL if the row has fewer nodes than parts. */
+/* Cuts the row into `n_parts` parts. The estimated time of the slowest part is at most 1.25 times
+ * the shortest time that the slowest part of any cut can have. Among these cuts, returns the cut
+ * that the fewest bytes cross. If several cuts have equally few bytes, returns the cut whose
+ * slowest part is the fastest, within a small tolerance. Returns NULL if the row has fewer nodes
+ * than parts. */
 GArray *cleave_row_cut_into (const CleaveRow *row, guint n_parts);
 
-/* Cuts the row at some of `positions`. `reach[i]` is the index of the last position at which a part
- * that begins at position i may end, and never decreases with i. Returns NULL if no cut satisfies
+/* Cuts the row at some of `positions`. A part that begins at position number i must end at position
+ * number `reach[i]` or earlier; `reach` never decreases. Returns NULL if no cut satisfies
  * `reach`. */
 GArray *cleave_row_cut_within (const CleaveRow *row, const GArray *positions, const guint *reach);
 

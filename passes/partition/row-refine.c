@@ -32,8 +32,8 @@
  * position, too. */
 #define N_PASSES 2
 
-/* How many nodes of each part may move, in eighths of the part's nodes. refine_cut() uses the
- * largest of these fractions that gives a cheaper cut, both parts of which meet the limit. */
+/* How many nodes of each part may move, in eighths of the part's nodes. refine_cut() tries these
+ * fractions in order, until a cut is cheaper than the current cut and both parts meet the limit. */
 static const guint eighths[] = { 7, 4, 2, 1 };
 
 /* Two adjacent parts, with nodes [begin, middle) and [middle, end). Only the nodes [first, last)
@@ -42,10 +42,12 @@ typedef struct
 {
   CleaveRow *row;
   guint begin, middle, end, first, last;
-  GArray *edges;      /* CleaveFlowEdge: edges of the minimum-cut problem */
-  GHashTable *values; /* maps a CleaveResult that a node before `first` computes to its vertex */
-  guint n_vertices;   /* number of vertices: source, sink, movable nodes, values */
-  gint64 limit;       /* limit on the bytes of a part */
+  GArray *edges; /* CleaveFlowEdge: edges of the minimum-cut problem */
+  /* set of CleaveResult: values that have a vertex already, and that nodes before `first`
+   * compute */
+  GHashTable *values;
+  guint n_vertices; /* number of vertices: source, sink, movable nodes, values */
+  gint64 limit;     /* limit on the bytes of a part */
   gint64 *n_left; /* remaining budget of edges (MAX_EDGES at the start); each minimum cut subtracts
                    * its edges */
 } Window;
@@ -75,7 +77,8 @@ add_edge (Window *window, guint from, guint to, gint64 n_bytes)
   g_array_append_val (window->edges, edge);
 }
 
-/* Returns the index in the row of the node that uses a value; CLEAVE_NEVER if an output uses it. */
+/* Returns the place of the node that uses a value: its index in the row's list of nodes. Returns
+ * CLEAVE_NEVER if an output uses the value. */
 static guint
 find_place (const CleaveRow *row, const CleaveOperand *use)
 {
@@ -106,8 +109,8 @@ add_value (Window *window, const CleaveResult *value, guint node)
     }
 }
 
-/* Adds vertices for the values that a movable node reads and that a node before all movable nodes
- * computes. */
+/* Adds a vertex for each operand of `node` (a movable node) that is the result of a node before all
+ * movable nodes. */
 static void
 add_given (Window *window, const CleaveNode *node)
 {
@@ -302,9 +305,9 @@ fits (const Window *window, guint begin, guint end)
   return memory.weight_bytes + memory.arena_bytes <= window->limit;
 }
 
-/* Reorders the nodes by a cut and measures both parts. If a part exceeds the limit, restores the
- * order, sets `forwards` and returns FALSE. `forwards` is TRUE if only the second part exceeds the
- * limit, so that the cut must come later. */
+/* Moves the nodes before the cut in front of the nodes after the cut, and measures the two parts.
+ * If a part exceeds the limit, restores the order, sets `forwards` and returns FALSE. If only the
+ * second part exceeds the limit, the cut must come later, and `forwards` is TRUE. */
 static gboolean
 meets_limit (Window *window, const gboolean *is_before, gboolean *forwards)
 {

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the band of each node from places. A piece has a part of each dimension of the whole value,
- * and the place of a dimension says which part: rows 8 to 15 of 32 rows have the place 1/4 to 1/2.
- * Dimension maps carry places from operands to results: a row of a convolution's result lies at the
- * middle of the rows that it reads. If no operand has a place (as when channels are cut), the
- * Assemble that joins the pieces gives the place. */
+/* Finds the band of each node from places. A place says which part of a dimension of the whole
+ * value a piece has: rows 8 to 15 of 32 rows have the place 1/4 to 1/2. Dimension maps carry places
+ * from operands to results: a row of a convolution's result lies at the middle of the rows that it
+ * reads. If no operand has a place (as when channels are cut), the Assemble that joins the pieces
+ * gives the place. */
 
 #include "bands.h"
 
-/* The place of a dimension, as fractions of the extent in the whole value: element i begins at
- * `begin + i * size`. `size` 0: the place is not known. */
+/* Where the elements of a piece lie in one dimension of the whole value; 0 is the begin of that
+ * dimension, and 1 its end. Element i of the piece begins at `begin + i * size`. `size` 0: not
+ * known. */
 typedef struct
 {
   double begin, size;
 } Place;
 
-/* find_band() treats a value as a piece if, in some dimension, it has less than this fraction of
- * the whole value's extent. */
+/* find_band() treats a value as a piece if the value has less than this fraction of the elements of
+ * the whole value in some dimension. */
 #define MAX_PART 0.99
 
 typedef struct
@@ -57,9 +58,9 @@ find_shift (const CleaveDimMap *map)
   return blocks * (double) map->stride + (double) map->offset + (double) map->window / 2;
 }
 
-/* Returns whether elements (or blocks) of the result correspond to consecutive elements (or blocks)
- * of the operand. Returns FALSE if each element reads all `extent` elements of the operand, for
- * example along the channels. */
+/* Returns whether consecutive elements of the result read consecutive parts of an operand dimension
+ * with `extent` elements. Returns FALSE if each element of the result reads the whole dimension, as
+ * a convolution reads all channels. */
 static gboolean
 is_plain (const CleaveDimMap *map, gint64 extent)
 {

@@ -7,7 +7,7 @@
  * can then run the pieces of one band on one rank. With two bands, band 0 has the upper half of the
  * rows. */
 
-/* the band of a node that computes the whole extent, which may run on any rank */
+/* stands for the band of a node that computes all rows; such a node may run on any rank */
 #define CLEAVE_NO_BAND (-1)
 
 /* Returns an array, indexed by node id, with the band of each node: 0 to `n_bands` - 1, or

@@ -132,8 +132,9 @@ do_act (Builder *b, const CleaveAct *act)
     }
 }
 
-/* Adds nodes for the acts that precede node number `rank_index` of the rank. `n_done` is the number
- * of acts that have nodes already; the function increases it. */
+/* Adds a node to the rank's graph for each act that runs before node number `rank_index` of the
+ * rank. `n_done` counts the acts that have a node in the graph; the function increases this
+ * number. */
 static void
 do_acts (Builder *b, const GArray *acts, guint *n_done, guint rank_index)
 {
@@ -181,8 +182,9 @@ add_token (Builder *b)
     g_string_append_c (name, '\'');
 }
 
-/* Adds the rank's nodes, and nodes for its acts between them. If `origins` is set, adds no acts:
- * values from other ranks become available where they are read. */
+/* Adds the nodes of the rank to the rank's graph, and between them a node for each act. If
+ * `origins` is set, adds no acts: a value from another rank is then received just before its first
+ * reader. */
 static void
 add_nodes (Builder *b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Estimates the memory and the time of one rank of a placement. Also finds the memory of the rank
- * that needs the most memory, which sort.c and place.c compare. */
+ * that needs the most memory. sort.c and place.c choose placements by this memory. */
 
 #include <cleave/cleave-program.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds when the buffers of each message are in use: from the posting of the receiver's buffer
- * to the end of the sender's wait. A position is the index of a node in the order of all nodes.
- * The times of a simulation give the positions. */
+/* Finds when the buffers of each message are in use: from the posting of the receiver's buffer to
+ * the end of the sender's wait. The begin and the end of this use are positions, which are indices
+ * in the order of all nodes. A time becomes the position of the node that the simulated run begins
+ * at this time (find_position()). */
 
 #include "flights.h"
 
@@ -88,8 +89,8 @@ find_uses (Uses *uses)
     }
 }
 
-/* Returns the time in nanoseconds that a message may take: from its begin until its sender waits
- * for its end. */
+/* Returns the time in nanoseconds that is allowed for a message: PATIENCE times the estimated
+ * time. */
 static double
 find_flight (const CleaveMessage *message)
 {

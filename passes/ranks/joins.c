@@ -176,8 +176,8 @@ add_copy (
   return cleave_graph_add_like (graph, node, name, operands);
 }
 
-/* Makes an operand of a node on `rank` read the value `x` from the node that find_node() returns.
- * `x` NULL: does nothing. */
+/* Sets an operand of a node on `rank`. The operand then reads the result that stands for `x` on
+ * this rank, a result of the node that find_node() returns. `x` NULL: does nothing. */
 static void
 connect (CleaveOperand *operand,
          const CleaveResult *x,
@@ -205,8 +205,9 @@ typedef struct
   guint rank;
 } Placed;
 
-/* Returns all nodes (Placed), each followed by its copies. Sets `place[i]` to the index of node i
- * of `order` in the list. */
+/* Returns a list of all nodes of the new graph (Placed): for each node of `order`, its counterpart,
+ * followed by the copies of the node. Sets `place[i]` to the index in this list of the counterpart
+ * of the i-th node of `order`. */
 static GArray *
 add_copies (CleaveGraph *graph,
             const GPtrArray *order,

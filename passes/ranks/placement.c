@@ -35,8 +35,9 @@ message_free (CleaveMessage *message)
 
 CLEAVE_DEFINE_BOXED (CleaveMessage, message, message_copy, message_free)
 
-/* Adds a message to each other rank that reads a value, in ascending order of ranks. `needs`,
- * indexed by rank, is working memory; all entries are FALSE before and after the call. */
+/* Adds the messages of one value: a message to each rank that reads the value and does not compute
+ * it, in ascending order of ranks. `needs`, indexed by rank, is working memory; all entries are
+ * FALSE before and after the call. */
 static void
 add_messages (CleavePlacement *p, CleaveResult *value, gboolean *needs)
 {

@@ -11,11 +11,12 @@
 
 struct _CleavePlacement
 {
-  CleaveGraph *given;
-  guint *given_rank;  /* indexed by node id of `given`: rank of the node; meaningless for a constant
-                         expression, which runs on every rank that reads it */
-  CleaveGraph *graph; /* `given`, or a copy of it with more joins (joins.h); the fields below belong
-                         to this graph */
+  CleaveGraph *given; /* the graph that the caller passed */
+  /* indexed by the ids of the nodes of `given`: rank of the node; meaningless for a constant
+   * expression, which runs on every rank that reads it */
+  guint *given_rank;
+  /* `given`, or a copy of `given` with more joins (joins.h); the fields below are for this graph */
+  CleaveGraph *graph;
   guint n_ranks;
   guint *rank;      /* indexed by node id: rank of the node */
   GPtrArray *all;   /* CleaveNode: a topological order that needs little memory */

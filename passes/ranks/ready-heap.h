@@ -3,8 +3,9 @@
 
 #include <glib.h>
 
-/* A binary heap of nodes that are ready to run. simulate.c takes the next node of a rank from the
- * heap. replay.c also keeps the remaining bytes of messages in such heaps. */
+/* A binary heap. simulate.c keeps the nodes of each rank that are ready to run in heaps, and takes
+ * the next node from the top. replay.c keeps heaps of large messages, of which only the first bytes
+ * were sent. */
 
 /* An entry of the heap. The entry with the smallest key is on top. If keys are equal, the entry
  * with the smallest position is on top. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Prepares the state of a simulated run, and updates the state when a rank sends a value or a
- * value arrives. A node goes first (`goes_first`) if it takes no time, and another rank or a
- * node that goes first reads its result. The link of a rank carries the values that the rank
- * sends. */
+/* Prepares the state of a simulated run, and updates the state when a rank sends a value or a value
+ * arrives. A node runs before other ready nodes (`goes_first`) if it takes no time and another rank
+ * waits for its result, directly or through other such nodes. The link of a rank carries the values
+ * that the rank sends. */
 
 #include "simulation.h"
 

@@ -30,9 +30,10 @@ typedef struct
   double *now;           /* indexed by rank: end of the rank's last act */
   CleaveFlight *flights; /* indexed by message: times of the message */
   double *end;           /* indexed by node id: time at which the node's results are complete */
-  GArray **rests; /* indexed by rank: remaining bytes of large messages, sorted by the time from
-                     which they may leave */
-  GArray *ranks;  /* guint: ranks that may be able to perform further acts */
+  /* indexed by rank: heap (CleaveReady) of the large messages of which the rank has sent the first
+   * bytes. The key is the time from which the rank may send the remaining bytes. */
+  GArray **rests;
+  GArray *ranks; /* guint: ranks that may be able to perform further acts */
 } CleaveReplay;
 
 typedef struct
@@ -47,7 +48,7 @@ typedef struct
                            `priority` is set */
   double *ready; /* indexed by node id: latest arrival of the operands that are computed so far */
   guint *n_missing; /* indexed by node id: number of operands that are not computed yet */
-  /* indexed by node id: the node takes no time and another rank may wait for it */
+  /* indexed by node id: the node takes no time, and another rank may wait for the node */
   gboolean *goes_first;
   guint window; /* a rank chooses its next node among this many of its first unfinished nodes; 0:
                    among all */
@@ -61,8 +62,9 @@ typedef struct
                                nodes that are ready, sorted by priority */
   double *free_at;          /* indexed by rank and thread: time from which the thread is free */
   double *link_free_at;     /* indexed by rank: time from which the rank's link is free */
-  double *received; /* indexed by rank: time that the rank's next node spends on the messages that
-                       were sent to the rank since its last node */
+  /* indexed by rank: time that the rank's next node spends on messages: the messages that were sent
+   * to the rank since the rank's last node */
+  double *received;
 } CleaveSimulation;
 
 void cleave_simulation_init (CleaveSimulation *s);
@@ -88,6 +90,6 @@ gboolean cleave_replay_is_in_order (const CleaveSimulation *s);
 gboolean cleave_replay_find_next (const CleaveSimulation *s, guint rank, double *begin);
 /* Performs all acts that have become possible. */
 void cleave_replay_go_on (CleaveSimulation *s);
-/* Sends the remaining bytes of one large message: the message whose remaining bytes may leave
- * first. Returns FALSE if no remaining bytes may leave at time `until` or earlier. */
+/* Sends the remaining bytes of one large message: the message that a sender may continue first.
+ * Returns FALSE if no sender may continue a message at time `until` or earlier. */
 gboolean cleave_replay_send_rest (CleaveSimulation *s, double until);

@@ -136,10 +136,11 @@ choose (CleavePlacement *p,
   return best;
 }
 
-/* Windows of the simulated orders. A rank that waits may run a node that comes later in the order,
- * even if this node needs more memory. The window is the number of unfinished nodes among which the
- * rank chooses; 0: all nodes. The larger arena of two ranks takes 8.2 MB for a text detector at 640
- * x 640 with all four windows, and 11.3 MB with window 0 alone. */
+/* The windows that choose() tries. A rank that waits for a value may run a later node of its order
+ * instead, even if that node needs more memory. The window is the number of next nodes among which
+ * the rank chooses; 0: all later nodes. Example: a text detector at 640 x 640 on two ranks. With
+ * all four windows, the larger of the two arenas has 8.2 MB. With window 0 alone, it has 11.3
+ * MB. */
 static const guint all_windows[] = { 0, 32, 8, 1 };
 /* for most placements, an order with this window needs less memory than orders with other windows;
  * a quick estimate tries only this window */

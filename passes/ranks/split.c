@@ -16,15 +16,18 @@
  * since pieces take some time that the cost model leaves out. */
 #define MAX_TIME 0.95
 
-/* Variants that reduce the memory of the rank that needs the most memory.
+/* Variants that reduce the memory of the rank that needs the most memory. Each variant sets one
+ * field of CleaveThreads:
  *
- * - `ratios`: the weights of a node are cut if the weights are this many times as large as the
- *   node's other operands.
- * - `strictnesses`: strips must fit into the cache limit divided by this number.
+ * - `weights_to_cut` is one of `ratios`: the weights of a node are cut if the weights are this many
+ *   times as large as the node's other operands.
+ * - `strictness` is one of `strictnesses`: the limit on the memory of strips is divided by this
+ *   number, so that there are more strips.
  *
- * Estimates for the larger of two ranks, as fractions of the memory of one process: VGG-16's
- * convolutions take 0.51 with these ratios, 0.55 with ratio 2 alone, and 0.92 without ratios. A
- * text detector at 640 x 640 takes 0.65 with these strictnesses, and 0.75 without strictnesses. */
+ * Estimated memory of the larger of two ranks, as a fraction of the memory of one process: VGG-16's
+ * convolutions take 0.51 with the ratios 2, 0.5 and 0.2, 0.55 with ratio 2 alone, and 0.92 without
+ * ratios. A text detector at 640 x 640 takes 0.65 with the strictnesses 1.3 and 2, and 0.75 without
+ * strictnesses. */
 static const double ratios[] = { 2, 0.5, 0.2 };
 static const double strictnesses[] = { 1.3, 2 };
 

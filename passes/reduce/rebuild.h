@@ -9,10 +9,11 @@
 /* Changes that make a graph smaller. Arrays are indexed by node id. */
 typedef struct
 {
-  guint8 *cut;     /* TRUE: remove the node; its results become inputs */
-  gint8 *bypass;   /* index of the operand that replaces the node's result; -1: no replacement */
-  guint8 *flat;    /* TRUE: all elements of the constant become equal to its first element */
-  gint64 from, to; /* extents of inputs and constants that equal `from` become `to`; 0: no change */
+  guint8 *cut;   /* TRUE: remove the node; its results become inputs */
+  gint8 *bypass; /* index of the operand that replaces the node's result; -1: no replacement */
+  guint8 *flat;  /* TRUE: all elements of the constant become equal to its first element */
+  /* inputs and constants: each extent equal to `from` becomes `to`; `from` 0: no extent changes */
+  gint64 from, to;
   const CleaveNode *plain; /* node whose attribute `plain_attr` gets its default; NULL: none */
   const CleaveAttr *plain_attr;
   GPtrArray *outputs; /* CleaveResult: the outputs that stay */

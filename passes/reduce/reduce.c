@@ -101,8 +101,8 @@ end_at (Reducer *reducer, guint index)
   return try_graph (reducer, &reduction);
 }
 
-/* Ends the graph as early as possible. First tries to remove many nodes at once, then half as many,
- * and so on down to one node. Returns whether the graph became shorter. */
+/* Removes nodes at the end of the graph, as many as possible. First tries to remove half of all
+ * nodes at once, then a quarter, and so on down to one node. Returns whether a node was removed. */
 static gboolean
 shorten_end (Reducer *reducer)
 {
@@ -271,9 +271,9 @@ count_attributes (const CleaveGraph *graph)
   return n;
 }
 
-/* Resets an attribute to its default. Returns whether the attribute has changed. Leaves the
- * attribute if the new graph would have as many attributes as before: some ops replace a default by
- * an equal explicit value when the node is added. */
+/* Resets an attribute to its default. Returns whether the attribute has changed. Some ops replace a
+ * default by an equal explicit value when a node is added. The function then changes nothing, since
+ * the new graph would have as many attributes with values other than the defaults. */
 static gboolean
 drop_attribute (Reducer *reducer, const CleaveNode *node, const CleaveAttr *attr)
 {

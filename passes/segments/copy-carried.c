@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds pieces that several joins of one segment read, and makes the later joins read a Slice of
- * the piece. Here a part is a segment of a plan (pieces.h). Joins that several segments share
- * (CLEAVE_SHARED_PART) count for each segment. */
+ * the piece. Here a part is a segment of a plan (pieces.h). A join that several segments share
+ * (CLEAVE_SHARED_PART) is treated as a join of each of these segments. */
 
 #include "copy-carried.h"
 
@@ -35,8 +35,8 @@ is_join (const Copying *copying, const CleaveNode *node, const CleaveResult *val
           part == cleave_segment_pieces_part (copying->pieces, value->node));
 }
 
-/* Returns the join of `value` that runs first. Returns NULL if fewer than two joins read
- * `value`. */
+/* Among the joins that read `value`, returns the join that runs first. Returns NULL if fewer than
+ * two joins read `value`. */
 static const CleaveNode *
 find_first_join (const Copying *copying, const CleaveResult *value)
 {

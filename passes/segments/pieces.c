@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Records the part (segment of a plan) and the place of each node, and lists the nodes of the
- * split graph by place. The place is the position in the list of nodes before the cut. The nodes
- * and pieces of a part all have the place of its first node. */
+/* Records the part (segment of a plan) and the place of each node, and lists the nodes of the split
+ * graph by place. The place of a node is its position in the list of nodes before the segments are
+ * cut. All nodes and pieces of a part have the place of the part's first node. */
 
 #include "pieces.h"
 
@@ -56,8 +56,9 @@ cleave_segment_pieces_note (CleaveSegmentPieces *pieces, const CleaveGraph *grap
     g_array_append_val (pieces->part, part);
 }
 
-/* Sets the places of the new nodes, which the cuts added. A piece gets the place of its segment. A
- * node that several segments share gets the largest place of its operands. */
+/* Sets `place` of the nodes that the cuts of segments added. A place is a position in the list of
+ * nodes before the cuts. A piece gets the place of its segment. A node that several segments share
+ * gets the largest place of its operands. */
 static void
 place_pieces (CleaveSegmentPieces *pieces, const GPtrArray *order)
 {
@@ -115,8 +116,9 @@ push_operands (const Listing *listing, const CleaveNode *node)
     }
 }
 
-/* Appends the node `last` to the order, unless it is listed. First appends the nodes with the
- * same place that compute its operands, directly or through other nodes. */
+/* Appends the node `last` to the order, unless the order contains it. First appends the nodes that
+ * compute the operands of `last`, directly or through other nodes, if their `place` equals the
+ * `place` of `last`. */
 static void
 add (Listing *listing, CleaveNode *last)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the reach of a segment, and sorts it topologically. The reach is the nodes of the
- * segment, the nodes that compute their operands, and the nodes that compute operands of views
- * and in-place nodes in the reach. */
+/* Lists the nodes that a cut of a segment may reach, in topological order. A cut may reach the
+ * nodes of the segment, and the nodes that compute their operands. From a view or an in-place node,
+ * the cut may continue to the nodes that compute the operands of this node. */
 
 #include "segment-order.h"
 

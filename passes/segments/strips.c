@@ -28,8 +28,8 @@
 /* A cut must reduce the bytes of a segment to less than this fraction of the graph's peak. */
 #define MAX_LEFT 0.8
 
-/* The search stops if more strips need more than this fraction of the bytes that fewer strips
- * need. */
+/* The search tries more and more strips. If a trial needs more than this fraction of the bytes of
+ * the previous trial, the search stops. */
 #define MIN_GAIN 0.98
 
 static gboolean
@@ -191,8 +191,8 @@ copy_segment (const CleaveSegment *segment, SegmentGraph *alone)
       const CleaveNode *node = segment->order->pdata[i];
 
       if (node->n_operands == 0 || cleave_node_is_fixed (node))
-        /* if a node depends on constants alone, copy_node() copies it when it copies the first
-         * reader */
+        /* if `node` depends on constants alone, a later call of copy_node() for a reader of `node`
+         * copies both */
         continue;
       alone->last = copy_node (alone->graph, values, copies, node);
       if (is_read_outside (segment, node))
@@ -258,8 +258,8 @@ find_whole_bytes (const CleaveSegment *segment)
   return most;
 }
 
-/* Returns the bytes that are live with any number of strips: the operands and the result of the
- * segment, and the largest value that is read whole. */
+/* Returns the bytes of the values that strips do not make smaller: the operands and the result of
+ * the segment, and the largest value that a node reads whole. */
 static gint64
 find_fixed_bytes (const CleaveSegment *segment, const SegmentGraph *alone)
 {
@@ -357,12 +357,11 @@ are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gi
 /* Numbers of strips of a band that the search tries. */
 static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
 
-/* Returns a prediction of the peak with the largest number of strips, from `peak`, the peak with
- * `n_strips` strips in each band. `fixed` bytes are live with any number of strips; the other bytes
- * shrink in proportion to the number of strips. The search stops if the prediction is no better
- * than the best choice so far; this saves 4 % of the instructions over 37 models. Halos and uneven
- * rows are a large part of the bytes of few strips, and shrink less than in proportion. Therefore,
- * the prediction does not end the search too early. */
+/* Predicts the peak with the largest number of strips, from `peak`, the peak with `n_strips` strips
+ * in each band. The prediction is optimistic: it keeps `fixed` bytes, and lets all other bytes
+ * shrink in proportion to the number of strips. In fact, the bytes of halos shrink less. If even
+ * this prediction is no better than the best choice so far, the search stops. This saves 4 % of the
+ * instructions over 37 models. */
 static gint64
 find_least (gint64 fixed, gint64 peak, guint n_strips)
 {
@@ -431,7 +430,8 @@ choose (CleaveSegment *segment, const CleaveStripsTask *task)
   return best;
 }
 
-/* Returns the key of the memo: the task, and the names of the segment's nodes. */
+/* Returns a text that identifies a search for strips: the numbers of the task, and the names of the
+ * segment's nodes. The memo `task->cache` uses the text as a key. */
 static char *
 describe (const CleaveSegment *segment, const CleaveStripsTask *task)
 {

@@ -6,12 +6,12 @@
 /* Cuts a segment into strips: horizontal chunks of its last result, each with the chunks of earlier
  * values that it needs. A fit (fit/measurement.c) and a split for threads (threads/for-threads.c)
  * cut segments. cleave_segment_choose_strips() chooses the number of strips and the halo policy for
- * a number of threads, and cleave_segment_cut() applies them:
+ * a number of threads, and cleave_segment_cut() applies them. Two cuts for the threads 0 and 1:
  *
- *   threads 0, 1: a band each          one band, in which threads take strips alternately
- *   ┌ band 0: strip 0, 1, 2            ┌ strip 0  thread 0
- *   └ band 1: strip 3, 4, 5            │ strip 1  thread 1
- *                                      └ strip 2  thread 0
+ *   a band for each thread                 one band for both threads
+ *   ┌ band 0 (thread 0): strips 0, 1, 2    ┌ strip 0 (thread 0)
+ *   └ band 1 (thread 1): strips 3, 4, 5    │ strip 1 (thread 1)
+ *                                          └ strip 2 (thread 0)
  *
  * A CleaveSegmentEnd is a node with which strips of a segment end, and the dimension of result 0
  * that is cut into strips. */
@@ -22,7 +22,8 @@ typedef struct
   guint column_dim; /* dimension that is cut into columns, if strips have columns */
 } CleaveSegmentEnd;
 
-/* A segment: nodes with large values, from which the values of the ends are computed. */
+/* A segment: nodes with large values that are cut into strips together. The strips end with the
+ * nodes in `ends`. */
 typedef struct
 {
   GArray *ends;     /* CleaveSegmentEnd; the end that runs last comes first */
@@ -60,10 +61,11 @@ CleaveStripsCache *cleave_strips_cache_new (void);
 typedef struct
 {
   gint64 peak;  /* peak of the unsplit graph in bytes */
-  gint64 limit; /* bytes that the segment may need at most when it is cut into strips */
-  gint64 live;  /* peak in bytes while the unsplit segment runs, with values outside of the segment;
-                   0: count only the segment */
-  double time;  /* estimated time of the graph in ns */
+  gint64 limit; /* limit on the bytes that the segment needs when it is cut into strips */
+  /* bytes that are live while the unsplit segment runs, at the peak, including values outside of
+   * the segment; 0: the search ignores values outside of the segment */
+  gint64 live;
+  double time; /* estimated time of the graph in ns */
   guint n_threads;
   gboolean have_own_memory; /* threads have memory of their own, so each needs a band */
   double strictness;        /* divisor of the limit; 0: do not divide the limit */

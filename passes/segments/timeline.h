@@ -9,10 +9,14 @@
  * groups, the timeline describes the lowered graph. */
 typedef struct
 {
-  CleaveGraph *lowered; /* the graph that runs, with grouped nodes; NULL: the graph itself */
-  /* indexed by node id: the node that replaces it in `lowered`; NULL if `lowered` is NULL */
+  /* the lowered graph, in which one node stands for each group of quantized nodes; NULL: the graph
+   * has no groups and was not lowered */
+  CleaveGraph *lowered;
+  /* indexed by the ids of the original nodes: the node of `lowered` that stands for the original
+   * node; NULL if `lowered` is NULL */
   CleaveNode **nodes;
-  GPtrArray *order; /* nodes of `lowered`, or of the graph, in the order in which they run */
+  GPtrArray *order; /* nodes of `lowered` (of the graph if `lowered` is NULL), in the order in which
+                       they run */
   CleaveStorage *storage;
 } CleaveTimeline;
 

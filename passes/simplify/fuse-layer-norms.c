@@ -120,9 +120,10 @@ find_normalized (const CleaveNode *div, CleaveLayerNormAttrs *attrs)
   return axis >= 0 && find_axis (var) == axis ? sub->operands[0].result : NULL;
 }
 
-/* Returns the other operand of a node that reads `value`, such as a scale. Returns NULL if this
- * operand has more dimensions than `value` has from dimension `axis` on, or if the node changes the
- * shape of `value`. */
+/* `node` reads `value` and one other operand, such as a scale. Returns the other operand. Returns
+ * NULL if the other operand has more dimensions than are normalized (dimension `axis` of `value`
+ * and all later dimensions). Also returns NULL if the result of `node` does not have the shape of
+ * `value`. */
 static CleaveResult *
 find_parameter (const CleaveNode *node, const CleaveResult *value, gint64 axis)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Checks whether nodes are element-wise, or have attributes that name dimensions. Infers types of
- * changed nodes, and replaces nodes. A node gives way to a value if the readers of its result 0
- * then read this value, which takes the node's names. */
+ * changed nodes. Replaces a node by a value: all readers of the node's result 0 then read the
+ * value. If the value is new, its node takes the names of the replaced node. */
 
 #include "help.h"
 

@@ -79,8 +79,9 @@ is_for_all (const CleaveNode *node)
   return cleave_shape_n_elements (&node->operands[SCALE].result->type.shape) == 1;
 }
 
-/* Returns whether `quantize` cancels with the node that computes a value: a DequantizeLinear of
- * bytes, from which `quantize` computes the same bytes. */
+/* `quantize` is a QuantizeLinear that could read `value` directly. Returns whether `value` is the
+ * result of a DequantizeLinear with the same scale and zero point. `quantize` would then compute
+ * the bytes that the DequantizeLinear reads. */
 static gboolean
 cancels (const CleaveNode *quantize, const CleaveResult *value)
 {

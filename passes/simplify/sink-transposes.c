@@ -21,8 +21,10 @@
  * A Transpose moves below an element-wise node or a Concat if the Transpose then meets another
  * Transpose, or if the graph then has fewer Transposes. Each operand of the node must be the result
  * of an equal Transpose. An element-wise node may also read constants, which the pass transposes
- * back. A Transpose also moves below a reduction, a Softmax, and other ops with an axis. After a
- * reduction, nothing may be left to transpose. fold-views merges the Transposes that meet.
+ * back. A Transpose also moves below a Softmax, a reduction and other nodes along an axis, if the
+ * Transpose then meets another Transpose, or then only moves dimensions of extent 1. fold-views
+ * merges Transposes that meet, and turns a Transpose that only moves dimensions of extent 1 into a
+ * Reshape.
  *
  * A Transpose does not move below a pooling: ONNX poolings have one layout only, and Cleave stores
  * the values of both layouts in the same memory order. A Transpose does not move below a Split

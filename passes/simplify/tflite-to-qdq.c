@@ -184,8 +184,8 @@ lower_softmax_16 (const CleaveNode *node)
                      &(CleaveAxisAttrs){ -1 });
 }
 
-/* Returns the scale of x in a sigmoid: the multiplier and a right shift convert x to units of 1 /
- * 12288. */
+/* Returns the scale of the operand of a LOGISTIC or TANH on int16. A stored number, times
+ * `multiplier`, shifted right by `shift` bits, is the operand in units of 1 / 12288. */
 static double
 sigmoid_scale (const CleaveNode *node)
 {

@@ -16,8 +16,9 @@ typedef struct
   CleaveForwarder *forwarder;
   GPtrArray *left;   /* CleaveNode: candidates for removal, which may have lost their last user */
   GHashTable *moved; /* maps each replaced CleaveResult to the value that replaces it */
-  GPtrArray *kept;   /* CleaveNode: joins that stay whole, past which no Slice may read; they are
-                        added to `stops` of the region */
+  /* CleaveNode: joins whose readers must read the whole value, not pieces; update_stops() adds them
+   * to `stops` of the region */
+  GPtrArray *kept;
 } Applier;
 
 void
@@ -90,8 +91,10 @@ follow_values (Applier *applier)
     }
 }
 
-/* Updates the values of pieces. A piece that would equal its operand is not built: its value is the
- * operand. If the operand's node is about to be replaced, the value becomes the replacement. */
+/* Updates `values` of the region nodes. If a piece would equal its operand, the piece is not built,
+ * and `values` has the operand in place of the piece's result. The operand may be a result of a
+ * region node, which replace() removes. In this case, puts the join of that node's pieces into
+ * `values`. */
 static void
 follow_replaced (Applier *applier)
 {
@@ -153,7 +156,8 @@ forward_readers (Applier *applier, CleaveResult *whole)
     g_ptr_array_add (applier->left, whole->node);
 }
 
-/* Adds the join that computes `whole` to `kept`; if nothing reads it, adds it to `left` instead. */
+/* Adds the join that computes `whole` to `kept`, so that Slices of the join keep reading the whole
+ * value. If no node reads `whole`, adds the join to `left`, so that the join is removed. */
 static void
 keep_whole (Applier *applier, CleaveResult *whole)
 {
@@ -188,10 +192,10 @@ add_spent (Applier *applier)
     g_ptr_array_add (applier->left, g_ptr_array_index (spent, i));
 }
 
-/* For each piece that reads a join: moves the join below the piece, if the join would copy an
- * operand. */
+/* Finds pieces that read a join which would copy an operand. Cuts such a piece into one node for
+ * each operand of the join, and joins the results of these nodes instead. */
 static void
-spread_all (Applier *applier)
+sink_joins (Applier *applier)
 {
   g_autoptr (CleaveJoinSinker) sinker =
       cleave_join_sinker_new (applier->region->graph, applier->forwarder);
@@ -204,14 +208,14 @@ spread_all (Applier *applier)
       for (guint v = 0; v < n_values (member); v++)
         {
           CleaveResult *value = find_value (applier, member->values[v]);
-          CleaveResult *spread =
+          CleaveResult *joined =
               value == NULL ? NULL : cleave_join_sinker_sink (sinker, value->node);
 
-          if (spread == NULL)
+          if (joined == NULL)
             continue;
-          cleave_result_replace_uses (value, spread);
-          cleave_node_take_names (spread->node, value->node);
-          g_hash_table_insert (applier->moved, value, spread);
+          cleave_result_replace_uses (value, joined);
+          cleave_node_take_names (joined->node, value->node);
+          g_hash_table_insert (applier->moved, value, joined);
           g_ptr_array_add (applier->left, value->node);
         }
     }
@@ -290,7 +294,7 @@ cleave_region_apply (CleaveRegion *region)
   /* use another forwarder from here on, since the first one remembers nodes that are now removed */
   applier.forwarder = final;
   forward_all (&applier);
-  spread_all (&applier);
+  sink_joins (&applier);
   add_spent (&applier);
   remove_left (&applier);
 }

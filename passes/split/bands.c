@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Assigns the chunks of a root to bands, and numbers the chunks in the order in which they run.
- * A column of a grid is the chunks that differ only in the dimension that strips cut. */
+/* Assigns the chunks of a root to bands, and numbers the chunks in the order in which they run. A
+ * column of a grid has the chunks that differ only in their rows: all other dimensions of the
+ * chunks have equal spans. */
 
 #include "bands.h"
 

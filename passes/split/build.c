@@ -97,8 +97,8 @@ gather_demand (Builder *builder,
   return &cleave_join_add (member->node->graph, NULL, name, parts, &type)->results[0];
 }
 
-/* Returns the value of a demand that one piece contains: the result of the piece, or a Slice of
- * this result. */
+/* Builds a demand whose range lies in one piece. Returns the result of this piece, or a Slice of
+ * the result. */
 static CleaveResult *
 take_demand (Builder *builder,
              const CleaveRegionNode *member,

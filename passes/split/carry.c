@@ -172,8 +172,9 @@ cleave_cutter_carry (CleaveCutter *cutter, const GArray *demand_boxes)
   share_borders (demand_box, demand_boxes->len, boxes);
   for (guint i = 0, covered = 0, n_covers = 0; i < demand_boxes->len; i++)
     {
-      if (cutter->widen != NULL) /* a box with half of an overlap may end inside a block of an
-                                    operand: it is then no legal chunk */
+      /* share_borders() cuts an overlap of two boxes in the middle, so a box may now end inside a
+       * block of an operand and be no legal chunk */
+      if (cutter->widen != NULL)
         cleave_chunk_widen (cutter->widen, &boxes[i]);
       produce (cutter, get_shared (cutter, bands, &demand_box[i]), demand_box[i].k, &boxes[i]);
       if (i + 1 < demand_boxes->len &&

@@ -7,6 +7,7 @@
  * only the remaining rows. pieces.c calls cleave_cutter_carry() for all policies but recompute. */
 
 /* Cuts a node into the pieces of the carry policy. `demand_boxes` has the boxes that strips need
- * (CleaveDemandBox), sorted by sequence and band. Subtracts from each box the parts that earlier
- * strips of its band compute, and makes a piece of each box that remains. */
+ * (CleaveDemandBox), sorted by the strip's `sequence` and then by its `band`. Subtracts from each
+ * box the parts that earlier strips of its band compute, and makes a piece of each box that
+ * remains. */
 void cleave_cutter_carry (CleaveCutter *cutter, const GArray *demand_boxes);

@@ -11,8 +11,9 @@
 #include <math.h>
 
 /* An extent in units of the alignment, and the limits on its chunks. For example, an extent of 10
- * with the alignment 4 has 3 units, the last one with 2 elements. So the last chunk may need one
- * more unit than the other chunks to have the minimum size. */
+ * with the alignment 4 has 3 units: two of 4 elements, and the last one of 2. Since the last unit
+ * may be shorter, the last chunk may need one more unit than the other chunks to reach the minimum
+ * size. */
 typedef struct
 {
   gint64 n;            /* number of units in the extent; a unit has as many elements as the

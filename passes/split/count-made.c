@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Estimates the number of nodes that replace a member, which is a region node: its pieces, and
- * the Slices and joins through which other pieces read them. If the region makes too many nodes,
- * the error names the member with the most pieces. */
+/* Estimates the number of nodes that replace a member, which is a region node. These nodes are the
+ * pieces of the member, and the Slices and joins of these pieces that other pieces read. If the
+ * region makes too many nodes, the error names the member with the most pieces. */
 
 #include "count-made.h"
 

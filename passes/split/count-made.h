@@ -6,10 +6,11 @@
 /* Counts the nodes that a split would make before any node is made, so that a split with too many
  * nodes is refused early. region.c counts while it plans the nodes of a region. */
 
-/* Adds to `n_made` of the region the nodes that replace a planned node: its pieces, and the Slices
- * and joins through which readers read them. Does nothing if the region has no limit. */
+/* Increases `n_made` of the region by the number of nodes that replace a planned node. These nodes
+ * are the node's pieces, and the Slices and joins of the pieces that readers need. Does nothing if
+ * the region has no limit. */
 void cleave_region_count_made (CleaveRegion *region, const CleaveRegionNode *member);
-/* Returns whether the counted nodes exceed the limit by so much that counting can stop. */
+/* Returns whether `n_made` is so far above the limit that counting can stop. */
 gboolean cleave_region_makes_far_too_many (const CleaveRegion *region);
 /* Returns FALSE and sets the error if the region makes more nodes than the limit allows. */
 gboolean cleave_region_check_made (const CleaveRegion *region, GError **error);

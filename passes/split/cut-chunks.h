@@ -14,7 +14,7 @@
  * only a sample is checked. Checking all of 512 chunks took half of the time of a search in a
  * network of 100 nodes. */
 #define CLEAVE_CUT_MAX_CHECKED 64
-/* most chunks in a sample: chunks at the ends, in the middle, and where the sizes change */
+/* largest number of chunks that cleave_cut_pick_samples() picks from a cut */
 #define CLEAVE_CUT_N_SAMPLES 9
 
 /* Fills `sample` with indices of chunks at the ends, in the middle, and where the sizes change.

@@ -171,9 +171,11 @@ cut_clear (gpointer data)
   g_clear_pointer (&cut->kinds, g_array_unref);
 }
 
-/* Returns whether a cut may be listed: its chunks must be legal. If the cut has many chunks or is
- * dominated, checks only a sample of the chunks. If another chunk turns out to be illegal later,
- * `is_surprised` is set then. */
+/* Returns whether the chunks of a cut are legal, so that the cut may be listed. If the cut has many
+ * chunks, or if another cut is at least as good (`is_dominated`), checks only a sample of the
+ * chunks. The other chunks are checked only if the search chooses the cut. If the cut has more than
+ * CLEAVE_CUT_MAX_CHECKED chunks, and one of the other chunks is not legal, cleave_cut_find_kinds()
+ * sets `is_surprised`. */
 static gboolean
 is_legal (CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
@@ -213,9 +215,9 @@ add_cut (CleaveCuts *cuts, guint d, CleaveCut cut, gboolean all)
     g_array_append_val (cuts->cuts[d], cut);
 }
 
-/* Returns the next number of chunks to list after `n`. For a small extent, lists all numbers. For a
- * large extent, lists the smallest number for each size of the largest chunk, and fewer numbers
- * from FINE chunks on. */
+/* Returns the number of chunks to list after `n` chunks. For a small extent, this is `n` + 1. For a
+ * large extent, this is the next number with which the largest chunk is smaller. From FINE chunks
+ * on, the next number is also at least `n` + `n` / FINE. */
 static gint64
 next_number (gint64 units, gint64 n)
 {

@@ -76,11 +76,12 @@ typedef struct
    * includes cuts with too many chunks to be listed */
   gint64 *least[CLEAVE_MAX_RANK];
   gboolean is_truncated; /* there are finer cuts that are not listed */
-  gboolean is_surprised; /* a cut whose sample was legal had an illegal chunk */
+  /* a cut has an illegal chunk outside of the sample that was checked when the cut was listed */
+  gboolean is_surprised;
 } CleaveCuts;
 
-/* Lists the cuts that a space allows. Lists at most some thousand cuts for each dimension, whatever
- * its extent. */
+/* Lists the cuts of each dimension that the search may cut (`space`). Lists at most some thousand
+ * cuts for each dimension, even if its extent is large. */
 void cleave_cuts_init (CleaveCuts *cuts,
                        CleaveNode *node,
                        const CleaveSpace *space,

@@ -6,8 +6,9 @@
 /* Types that pieces.c and carry.c share. These files turn the demands on a node into pieces: they
  * merge the boxes that are needed, add pieces, and list the pieces that cover each demand. */
 
-/* The box that contains demand number `demand`, after overlapping boxes of chunk `k` were
- * merged. */
+/* A demand and the box that its strip needs. `demand` is the index of the demand, which chunk `k`
+ * of a root needs, and `strip` is the strip of that chunk. If the demands of one chunk overlap,
+ * their boxes are merged: `box` is then the smallest box around them. */
 typedef struct
 {
   guint demand;
@@ -16,8 +17,9 @@ typedef struct
   CleaveRange box;
 } CleaveDemandBox;
 
-/* The node that is cut into pieces. `widen` is the node's call, by which boxes that are not legal
- * chunks are enlarged to the smallest legal chunks; NULL: boxes stay. */
+/* The node that is cut into pieces. If `widen` is set, boxes that are not legal chunks are enlarged
+ * to the smallest legal chunks. `widen` then describes the node: its op, attributes and types.
+ * NULL: boxes are not enlarged. */
 typedef struct
 {
   CleaveRegion *region;

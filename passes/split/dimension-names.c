@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the letters of a node's dimensions. The way of an operand gives, for each of its
- * dimensions, the dimension of the result that corresponds to it. */
+/* Finds the letters of the dimensions of a node's result 0, such as N, C, H and W. An array `way`
+ * maps the dimensions of an operand to dimensions of the result: dimension d of the operand
+ * corresponds to dimension `way[d]` of the result. */
 
 #include "dimension-names.h"
 
@@ -11,19 +12,21 @@
  * - An op with a layout has letters of its own.
  * - The result of any other op gets the letters of an operand. The dimension map moves the letters:
  *   a Relu of an NCHW value is NCHW, and a Transpose of an NCHW value may be NHWC.
- * - If no operand has letters, a value has the letters that a reader gives it: a value quantized
- * before a convolution is NCHW as well. */
+ * - If no operand has letters, a value gets letters from a node that reads it: a value that is
+ *   quantized before a convolution is NCHW as well. */
 
 /* Limit on the number of nodes that a query without a cache visits towards the inputs, from a node
  * to an op with a layout. With a limit, a query about every node of a long chain takes linear
  * time. */
 #define MAX_STEPS 256
-/* Limits for the search towards the outputs: number of nodes, and number of readers of a value. */
+/* Limits for find_letters_of_readers(), which looks for letters at the readers of a value and at
+ * their readers: number of steps, and number of readers of each value. */
 #define MAX_STEPS_BELOW 32
 #define MAX_READERS 8
 
-/* The search skips a reader with more operands than this: the searches that begin at each of its
- * operands would all visit every operand. */
+/* find_letters_of_readers() skips a reader with more operands than this. Without this limit, a join
+ * with many operands takes quadratic time: the search for the letters of each operand lists all
+ * operands of the join. */
 #define MAX_OPERANDS 256
 
 static const char *
@@ -84,8 +87,9 @@ find_source (const CleaveNode *node, guint *way)
   return NULL;
 }
 
-/* A node on the path from the queried node up to a node with letters. Dimension d of the node's
- * source (find_source()) becomes dimension `way[d]` of the node's result 0. */
+/* One node of the path that find_letters_above() follows: from the given node through operands to a
+ * node whose letters are known. Dimension d of the operand (find_source()) becomes dimension
+ * `way[d]` of result 0 of `node`. */
 typedef struct
 {
   const CleaveNode *node;
@@ -104,8 +108,9 @@ permute (const char *letters, const guint *way)
   return g_intern_string (permuted);
 }
 
-/* Returns the letters of the node itself, or of the nearest node towards the inputs that has
- * letters. Returns NULL if no such node is within `max_steps` nodes. */
+/* Returns the letters of a node. If the op of the node has no letters, follows operands towards the
+ * inputs, until an op has letters, and maps these letters to the node's result. Returns NULL if no
+ * op with letters is found within `max_steps` nodes. */
 static const char *
 find_letters_above (GHashTable *known, const CleaveNode *node, guint max_steps)
 {

@@ -13,8 +13,8 @@
 
 /* To get the next level, the search multiplies the level by this factor. */
 #define LESS 3 / 4
-/* comparing this many cuts with a level takes as long as planning one chunk, and counts as one unit
- * of work */
+/* checking for this many cuts whether the pieces fit into the level takes as long as planning one
+ * chunk, and counts as one unit of work */
 #define LOOKS_PER_UNIT 64
 /* The search checks the legality of cuts into at most this many chunks. Finer cuts are checked only
  * when the graph is split. */
@@ -41,9 +41,10 @@ struct _CleaveLevelSearch
 {
   CleaveTrial *trial;
   GPtrArray *members; /* Member: the nodes that are split together */
-  /* Indexed by the dimension along which nodes are cut first (try_level()). `least` is the smallest
-   * sum of the peaks that have limits, in bytes. `n_levels_ago` is the number of levels that the
-   * search has tried since it found that sum. */
+  /* Both arrays are indexed by the dimension along which a trial cuts all nodes first
+   * (try_level()). A trial measures the peaks for which there are limits. `least` is the smallest
+   * sum of these peaks in any trial, in bytes. `n_levels_ago` is the number of levels that the
+   * search has tried since the trial with this sum. */
   gint64 least[CLEAVE_MAX_RANK];
   guint n_levels_ago[CLEAVE_MAX_RANK];
 };

@@ -5,8 +5,11 @@
 
 #include "limit-report.h"
 
-/* Records a limit and the value that was reached, if this limit is further from being met than the
- * recorded limit of the same kind. `limit` 0: no limit; negative: no positive value is allowed. */
+/* Records a limit and the value that the split reached. If a limit of the same kind is recorded
+ * already, keeps only one of the two limits. A limit that is not met replaces a limit that is met.
+ * If both limits are met, or neither, keeps the limit that its value exceeds by more. `limit` 0:
+ * there is no limit, and the function does nothing. A negative limit is recorded as 0, since it
+ * allows no positive value. */
 static void
 add (CleaveLimitReport *limit_report, CleaveLimitKind kind, double limit, double value)
 {

@@ -13,9 +13,9 @@
 
 #include <cleave/cleave-languages.h>
 
-/* Leaves all roots whole if the split graph would not meet the limits on the graph. Returns the
- * peaks of the split graph. If the best peaks of earlier trials are nearer to the limits, returns
- * these best peaks instead. */
+/* Splits a copy of the graph at all roots. If the copy does not meet the limits on the graph,
+ * leaves all roots whole. Returns the peaks of the copy. If the copy does not meet the limits and
+ * an earlier trial came nearer to the limits, returns the peaks of that trial. */
 static CleavePeaks
 judge_whole (const CleaveTrial *tried, GArray *roots)
 {

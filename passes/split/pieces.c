@@ -115,7 +115,7 @@ collect_demand_boxes (const CleaveRegion *region,
   return demand_boxes;
 }
 
-/* Makes the pieces of a root: the ranges of the request. All readers read parts of these pieces. */
+/* Makes one piece of the root for each range into which the user or a search cuts the root. */
 static void
 cut_as_requested (CleaveCutter *cutter)
 {
@@ -200,8 +200,9 @@ add_gap_piece (CleaveRegion *region, CleaveRegionNode *member, const CleaveRange
   g_array_append_val (region->strips, strip);
 }
 
-/* Lets the pieces cover the whole result, for a reader that needs the whole result: extends pieces
- * by gaps, and adds a piece for each gap that is left. */
+/* A reader needs the whole result, but the pieces may leave gaps: ranges of the result that no
+ * piece computes. Extends pieces by small gaps next to them, and adds a piece for each other
+ * gap. */
 static void
 fill_gaps (CleaveRegion *region, CleaveRegionNode *member)
 {

@@ -8,6 +8,7 @@
  * node are known. */
 
 /* Cuts a node into pieces that cover all demands on it. If a reader outside the region reads the
- * whole node, adds pieces for elements without a demand. `widen` is the node's call, by which
- * demands are enlarged to legal chunks; NULL: demands stay. */
+ * whole node, adds pieces for elements without a demand. If `widen` is set, demands that are not
+ * legal chunks are enlarged to legal chunks. `widen` then describes the node: its op, attributes
+ * and types. NULL: demands are not enlarged. */
 void cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveCall *widen);

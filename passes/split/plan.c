@@ -11,7 +11,7 @@ cleave_node_dup_label (const CleaveNode *node)
   return g_strdup_printf ("%s '%s'", node->op->name, node->name);
 }
 
-/* Returns whether the op computes the same result 0 if it has only the first `n_results`
+/* Returns whether a node with this op and these operands may have only the first `n_results`
  * results. */
 static gboolean
 can_drop_results (const CleaveCall *call, guint n_results)

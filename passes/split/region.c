@@ -38,8 +38,9 @@ get_member (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *cons
   return member;
 }
 
-/* Returns the range of result 0 that a chunk computes together with `range` of result `result`.
- * Inverts the maps to find this range. A dimension whose map is not a translation becomes whole. */
+/* Returns the range of result 0 that a piece must compute, so that the piece also computes `range`
+ * of result number `result`. Inverts the dimension maps between the results. If the map of a
+ * dimension is not a translation, the returned range contains all elements of this dimension. */
 static CleaveRange
 find_chunk (const CleaveCall *call, guint result, const CleaveRange *range)
 {
@@ -217,8 +218,8 @@ meets_constraint (CleaveRegion *region,
   return TRUE;
 }
 
-/* Returns whether a source needs a Slice: it is a part of a value that the region does not
- * compute. */
+/* Returns whether a piece reads an operand through a new Slice: the operand is a part of a value
+ * that the region does not compute. */
 static gboolean
 is_slice (const CleaveSource *source, const CleaveResult *value)
 {
@@ -227,7 +228,8 @@ is_slice (const CleaveSource *source, const CleaveResult *value)
   return source->member == NULL && !cleave_range_equal (source->range, &whole);
 }
 
-/* Sets the sources of all pieces of a node, and adds demands to the nodes that the pieces read. */
+/* Sets `member->sources`: the source (CleaveSource) of each operand of each piece. Adds a demand to
+ * each region node that computes such an operand. */
 static void
 add_demands (CleaveRegion *region, CleaveRegionNode *member, const CleavePlan *plan)
 {
@@ -257,7 +259,8 @@ add_demands (CleaveRegion *region, CleaveRegionNode *member, const CleavePlan *p
     }
 }
 
-/* Writes to `why` which reader needs the whole node, so that the region ends at this node. */
+/* Writes to `why` the reason why the region node stays whole: the reader one of whose pieces needs
+ * the whole value. */
 static void
 explain_whole (const CleaveRegionNode *member, GString *why)
 {

@@ -27,14 +27,17 @@ typedef struct
   guint result;
   const CleaveRange *range;
   const CleaveRange *chunk; /* range of result 0 that is computed together with `range` */
-  guint first, n; /* covers[first … first + n - 1] are the covering pieces, which together contain
-                     the range */
-  const CleaveNode *reader; /* the node whose piece was the first to read the demand, through
-                               operand `reader_operand` */
+  /* covers[first] to covers[first + n - 1] of the region node are the covering pieces, which
+   * together contain the range */
+  guint first, n;
+  /* the node that made the demand first: its piece number `reader_piece` reads the range as operand
+   * `reader_operand` */
+  const CleaveNode *reader;
   guint reader_piece, reader_operand;
   CleaveResult *value; /* the value of the range; NULL until it is built */
-  guint wider; /* index of a demand that contains this demand and has the same covering pieces;
-                  index of this demand if there is none */
+  /* index of a demand that contains this demand and has the same covering pieces; index of this
+   * demand if there is no such demand */
+  guint wider;
 } CleaveDemand;
 
 /* The source of a piece's operand: demand number `demand` on the region node `member`; if `member`
@@ -63,8 +66,8 @@ typedef struct
                 same row */
 } CleaveStrip;
 
-/* A node that the region reaches. When the plan is complete, the node is either split or whole, or
- * it is a view without pieces of its own (`is_passed`). */
+/* A node that the region reaches. When the plan is complete, the node is split into pieces, or
+ * stays whole, or is a view that hands its demands on to its operand (`is_passed`). */
 struct _CleaveRegionNode
 {
   CleaveNode *node; /* the node; NULL after it is replaced */
@@ -72,19 +75,20 @@ struct _CleaveRegionNode
   guint n_results;
   const CleaveConstraint *constraint; /* constraint of the first request that reaches the node */
   guint depth;                        /* number of nodes from a root to the node, both included */
-  const GArray *root;  /* CleaveRange: ranges of a root, from its request; NULL: the node is not
-                        * a root, so the demands of its readers decide its pieces */
-  gboolean is_passed;  /* the node is a view without pieces of its own: demands on it become demands
-                          on its operand */
+  /* CleaveRange: the ranges into which the user or a search cuts this node, a root; NULL: the node
+   * is not a root, so the demands of its readers decide its pieces */
+  const GArray *root;
+  gboolean is_passed;  /* the node is a view and gets no pieces: each demand on the view becomes a
+                          demand on its operand */
   gboolean is_outside; /* the node is a root, or a reader outside the region needs all of it */
   guint n_demands, n_pieces;
   CleaveDemand *demands;
   CleavePiece *pieces;
   guint *covers;
-  gboolean is_split;     /* the node is cut into pieces; FALSE: it stays whole, or `is_passed` is
-                            TRUE */
-  CleaveSource *sources; /* sources of the operands, indexed by piece and operand; if `is_passed`,
-                            indexed by demand */
+  gboolean is_split; /* the node is cut into pieces; FALSE: it stays whole, or `is_passed` */
+  /* indexed by piece and operand: source of the operand; for a view with `is_passed`, indexed by
+   * demand */
+  CleaveSource *sources;
   /* indexed by piece and result: value of the piece's result; NULL until built */
   CleaveResult **values;
   CleaveResult **whole; /* indexed by result: join of the pieces; NULL: not needed */
@@ -104,7 +108,8 @@ typedef struct
 typedef struct
 {
   gint64 max;
-  gint64 work_each; /* units of the search budget that each made node costs; 0: no search */
+  /* units of the search budget that each node of the split graph costs; 0: no search */
+  gint64 work_each;
 } CleaveMadeLimit;
 
 typedef struct
@@ -116,10 +121,12 @@ typedef struct
   GPtrArray *order;   /* CleaveNode: topological order of all nodes, or of the nodes that the region
                          may contain */
   CleaveRegionNode **at; /* indexed by node id of the graph: region node; NULL: not reached */
-  GPtrArray *members;    /* CleaveRegionNode: the nodes that are split or passed, consumers first */
-  GPtrArray *missed;     /* CleaveMissed: nodes that stay whole, consumers first */
-  GString *why;          /* working memory: the reason why the current node is not split */
-  GArray *strips;        /* CleaveStrip, indexed by chunk of the roots */
+  /* CleaveRegionNode: the nodes that are split, and the views of which only the demands are handed
+   * on (`is_passed`); consumers first */
+  GPtrArray *members;
+  GPtrArray *missed; /* CleaveMissed: nodes that stay whole, consumers first */
+  GString *why;      /* working memory: the reason why the current node is not split */
+  GArray *strips;    /* CleaveStrip, indexed by chunk of the roots */
   guint n_bands;
   gboolean *wide; /* indexed by node id: rows of the node's result are recomputed for the next row
                      of tiles, not carried; NULL: all rows are carried */
@@ -127,9 +134,10 @@ typedef struct
   CleaveMadeLimit limit;
   gint64 n_made; /* estimate of the number of nodes that applying the region makes */
   const CleaveRegionNode *widest; /* the region node with the most pieces */
-  GHashTable *stops; /* CleaveNode: joins that Slices do not read past, so that readers wait for the
-                        whole value. Applying the region adds its joins. NULL: Slices read the
-                        pieces where they can */
+  /* CleaveNode: joins of pieces whose readers must wait for the whole value, so Slices read the
+   * join and not the pieces. cleave_region_apply() adds the joins of this region to the set. NULL:
+   * Slices read the pieces where they can */
+  GHashTable *stops;
 } CleaveRegion;
 
 /* A range of the region, and the last piece with this range. */

@@ -131,7 +131,7 @@ cleave_limit_kind_get_name (CleaveLimitKind kind)
  * cleave_split_report_get_n_limits:
  * @report: a report
  *
- * Returns: the number of limits of the constraint that were set
+ * Returns: the number of limits that the user set in the constraints of the split
  *
  * Since: 0.1
  */

@@ -226,7 +226,8 @@ add_missed (CleaveSplitReport *report, const CleaveMissed *missed)
 }
 
 /* Fills two tables. `by_node` maps a node that stays whole to its missed remark (CleaveMissed).
- * `by_ranges` maps the list of ranges of a root (the pointer `root`) to the root's region node. */
+ * `by_ranges` finds the region node of a root: the key is the address of the array of the root's
+ * ranges. */
 static void
 index_region (const CleaveRegion *region, GHashTable *by_node, GHashTable *by_ranges)
 {

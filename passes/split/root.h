@@ -16,8 +16,8 @@ typedef struct
   const CleaveConstraint *constraint;
   CleaveNotSplit reason;
   char *message;
-  /* bytes of the root's largest piece; if the root stays whole, the smallest limit that a search
-   * could meet; 0: not known */
+  /* bytes of the root's largest piece; if the root stays whole, bytes of the largest piece in the
+   * split with the smallest pieces that a search found; 0: not known */
   gint64 most_bytes;
 } CleaveRoot;
 

@@ -144,8 +144,9 @@ add_to_level_search (const CleaveSplitRequest *request,
   return TRUE;
 }
 
-/* Returns the ranges of a tiling; NULL with the error set if the tiling does not fit the node.
- * First tries without letters of dimensions, since finding the letters may visit many nodes. */
+/* Returns the ranges of a tiling; NULL with the error set if the tiling does not fit the node. A
+ * tiling may name dimensions by letters, such as H. First tries to get the ranges without the
+ * letters of the node's dimensions, since finding the letters may visit many nodes. */
 static GArray *
 find_ranges (const CleaveSplitRequest *request, const CleavePolicy *policy, GError **error)
 {
@@ -220,9 +221,9 @@ check_some_fit (const GArray *roots, GError **error)
                       misfit->message);
 }
 
-/* Adds the pieces of a root to `n_pieces`. Returns FALSE and sets the error if the sum is more than
- * `max_made`. The check while the region is planned would come too late, since the ranges of all
- * roots take memory before. */
+/* Adds the number of pieces of a root to `*n_pieces`. Returns FALSE and sets the error if the sum
+ * is more than `max_made`. The number of nodes is checked again when the region is planned, but
+ * then the ranges of all roots already take memory. */
 static gboolean
 count_pieces (const CleaveRoot *root, gint64 max_made, gint64 *n_pieces, GError **error)
 {

@@ -72,5 +72,6 @@ cleave_search_chunk_bytes (const CleaveSearch *search, guint d)
 /* Composes the message that the limit is too small for any piece, or for the allowed number of
  * pieces. The message states the smallest possible size. */
 void cleave_search_explain_least (CleaveSearch *search);
-/* Composes the message why no combination meets the limits on pieces and graph. */
+/* Composes the message why the search found no split. Says which limit on the pieces or on the
+ * graph no combination of cuts meets. */
 void cleave_search_explain (CleaveSearch *search);

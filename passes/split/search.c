@@ -329,9 +329,10 @@ find_least (CleaveSearch *search, guint d, gint64 n)
     }
 }
 
-/* Finds the split whose largest piece is the smallest. If the search for the fewest pieces gave up
- * early, the constraint may allow this split: the function then returns its ranges. If not,
- * composes the message about the smallest limit that can be met, and returns NULL. */
+/* Finds the split whose largest piece is the smallest. The search for the fewest pieces may have
+ * ended before it tried this split. If this split meets the constraint, returns its ranges. If its
+ * largest piece exceeds the limit, composes a message with the smallest limit that can be met, and
+ * returns NULL. */
 static GArray *
 cut_for_least_limit (CleaveSearch *search)
 {

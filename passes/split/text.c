@@ -39,7 +39,7 @@ get (const Options *options, const char *name)
   return g_hash_table_lookup (options->texts, name);
 }
 
-/* Returns the name of an option as the user writes it, with the prefix. */
+/* Returns the name of an option as the user writes it, with a prefix such as `--`. */
 static char *
 dup_name (const Options *options, const char *name)
 {
@@ -206,8 +206,8 @@ static const Way ways[] = {
   { "slice-ranges", by_slice_ranges },
 };
 
-/* Fails if the option `way` needs the option `dims` and the user did not give `dims`, or if `way`
- * forbids `dims`. `way` NULL: no option gives the tiling, so `dims` needs a limit. */
+/* Checks that `dims` is given exactly if `way`, the option with the tiling, needs it. `way` NULL: a
+ * search chooses the tiling, so `dims` is only allowed with a limit, such as `max-memory`. */
 static gboolean
 check_dims (const Options *options, const Way *way, GError **error)
 {

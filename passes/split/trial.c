@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Splits a copy of the graph and measures the peaks of the copy. A trial keeps the best peaks so
- * far, and the reason why they miss the limits. A search is done if the best peak reaches the
- * bound, since no split has a lower peak (bound.h). */
+ * far, and the reason why they miss the limits. If the best peak reaches the lower bound on the
+ * peak of any split (bound.h), the search ends. */
 
 #include "trial.h"
 
@@ -72,8 +72,8 @@ cleave_trial_find_bound (CleaveTrial *trial, const CleaveRoot *roots, guint n_ro
                                       trial->recursion->depth, &trial->which);
 }
 
-/* Returns a copy of the roots. The copy refers to the nodes of `copy`, a copied graph, with the
- * same names. */
+/* Returns a copy of the array `roots` for the graph `copy`: each root refers to the node of `copy`
+ * that has the name of the original node. */
 static CleaveRoot *
 copy_roots (const CleaveGraph *copy, const CleaveRoot *roots, guint n_roots)
 {

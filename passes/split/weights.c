@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Gives each chunk the minimum size, and gives the other units of the extent to the chunks that
- * are furthest below their shares. The lack of a chunk is the number of units by which the chunk
- * is below its share. */
+/* Gives each chunk the minimum size, and gives the other units of the extent to the chunks that are
+ * furthest below their shares. The share of a chunk is its part of the extent by weight. The lack
+ * of a chunk is the number of units by which the chunk is below its share. */
 
 #include "weights.h"
 
@@ -24,9 +24,9 @@ typedef struct
   gint64 n;
 } Shares;
 
-/* Returns the amount by which chunk `i` with the size `size` is below its share, in the unit of
- * the weights. Uses exactly the expression of Glow's rule, so that ties are decided in the same
- * way. */
+/* Returns how far chunk `i` is below its share if it has `size` units: the weight of the chunk
+ * minus the weight of `size` units. All `n` units of the extent together have the sum of the
+ * weights. Uses exactly the expression of Glow's rule, so that ties are decided in the same way. */
 static double
 shortfall (const Shares *shares, guint i, gint64 size)
 {
@@ -61,8 +61,8 @@ find_level (const double *lacks, guint k, double n)
   return level;
 }
 
-/* A unit that chunk `i` may get. `size` and `shortfall` are the size and the shortfall of the
- * chunk before it gets the unit. */
+/* A candidate in hand_out(): chunk `i` gets one more unit. `size` is the number of units of the
+ * chunk before, and `shortfall` is the result of shortfall() for this size. */
 typedef struct
 {
   double shortfall;

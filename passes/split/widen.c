@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Moves the ends of a range outwards to the ends of blocks of the operands' maps. If the range
- * is still no legal chunk, also makes some of its dimensions whole: the dimensions that give the
+/* Enlarges a range to a legal chunk. First moves the ends of the range outwards, so that the range
+ * cuts no block (elements that a legal chunk contains together, such as the channels of one group).
+ * If the range is still no legal chunk, also makes dimensions whole: the dimensions that give the
  * smallest legal chunk. */
 
 #include "widen.h"
@@ -19,7 +20,8 @@ can_be (const CleaveCall *call, const CleaveRange *range)
   return TRUE;
 }
 
-/* Moves both ends of a span outwards to the ends of blocks of the operand's map. */
+/* Moves both ends of a span outwards, so that the span cuts no block of `map`, the map of an
+ * operand dimension. */
 static void
 align_span (const CleaveDimMap *map, CleaveSpan *span, gint64 extent)
 {

@@ -16,12 +16,13 @@
 #define PER_NODE 2000
 /* number of chunks that are planned in the time that it takes to make one piece */
 #define PER_PIECE 5
-/* limit on the nodes that a call may make: 2^20 nodes take about 5 s and 1.5 GiB */
+/* a split may make at most MAX_MADE nodes, and MADE_PER_NODE more for each node of the graph; 2^20
+ * nodes take about 5 s and 1.5 GiB */
 #define MAX_MADE (1 << 20)
-/* number of nodes that a search may make even with a small budget: they take 0.3 s */
-#define MIN_MADE (1 << 14)
-/* number of nodes that a call may make for each node of the graph */
 #define MADE_PER_NODE 64
+/* a split with a search may make at least this many nodes, even with a small search budget: they
+ * take 0.3 s */
+#define MIN_MADE (1 << 14)
 
 CleaveWork
 cleave_work_init (const CleaveGraph *graph, const CleaveSplitRequest *requests, guint n)

@@ -18,10 +18,11 @@ struct _CleaveWork
   gboolean gave_up;          /* a search ended because its budget was used up */
 };
 
-/* Returns the work that all searches of a call may do together: the largest budget of the requests'
- * constraints. */
+/* Returns a counter for the work of all searches of one split. The budget is the largest budget of
+ * the requests' constraints. */
 CleaveWork cleave_work_init (const CleaveGraph *graph, const CleaveSplitRequest *requests, guint n);
-/* Returns one of `n` equal shares of `all`. Work done on the share is also added to `all`. */
+/* Returns a counter for one of `n` searches, with an equal share of the budget of `all`.
+ * cleave_work_add() to this counter also adds to `all`, which counts the work of all searches. */
 CleaveWork cleave_work_share (CleaveWork *all, guint n);
 void cleave_work_add (CleaveWork *work, gint64 n);
 gboolean cleave_work_is_cancelled (const CleaveWork *work, GError **error);
@@ -31,6 +32,7 @@ void cleave_work_give_up (CleaveWork *work);
 /* Returns the largest number of pieces into which a search may cut a node. Building pieces costs
  * more than planning them, and the budget covers both. */
 gint64 cleave_work_max_pieces (const CleaveWork *work);
-/* Returns the limit on the nodes that a call may make: pieces, and the Slices and joins that they
- * read. `work` NULL: the user gave the pieces, and there is no search. */
+/* Returns the limit on the number of nodes that a split may make: pieces, and the Slices and joins
+ * that the pieces read. With a search, the limit depends on the budget in `work`. `work` NULL:
+ * there is no search, since the user gave the pieces. */
 CleaveMadeLimit cleave_work_made_limit (const CleaveWork *work, const CleaveGraph *graph);

@@ -9,13 +9,14 @@
 #include "../../lib/memory/cost.h"
 #include "../split/dimension-names.h"
 
-/* A node that takes less than MIN_NODE_TIME ns is not worth a split, since handing over its pieces
- * takes a part of that time. */
+/* A node that takes less than MIN_NODE_TIME ns is not worth a split, since handing the pieces to
+ * other threads takes a large part of the node's time. */
 #define MIN_NODE_TIME 2222
 
-/* The longest chunk may exceed the mean by the fraction MAX_SURPLUS. If the longest chunk is
- * longer, threads wait for this chunk. The longest chunk may exceed the mean by LAST_SURPLUS for
- * nodes that only move values, or if no other dimension is better. */
+/* By how much the longest chunk may exceed the mean length of the chunks, as a fraction of the
+ * mean. The threads with shorter chunks wait for the longest one. MAX_SURPLUS is the limit for
+ * nodes with MACs. LAST_SURPLUS is the limit for other nodes, and for nodes with MACs that have no
+ * dimension within MAX_SURPLUS. */
 #define MAX_SURPLUS 0.1
 #define LAST_SURPLUS 0.15
 
@@ -270,9 +271,9 @@ choose_dim_of_weights (const CleaveNode *node, const CleaveCutDims *dims)
   return dim >= 0 ? dim : follow_weights (node, dims);
 }
 
-/* Returns whether some operand has a dimension that corresponds to `dim` of the result. Without
- * such an operand, a cut along `dim` is rarely possible. An example is the axis of a Softmax or a
- * ScatterElements. */
+/* Returns whether some operand has a dimension that corresponds to `dim` of the result. The axis of
+ * a Softmax or a ScatterElements, for example, has no such operand. A cut along such a dimension is
+ * rarely possible. */
 static gboolean
 has_source (const CleaveNode *node, guint dim)
 {
@@ -284,8 +285,9 @@ has_source (const CleaveNode *node, guint dim)
   return FALSE;
 }
 
-/* Predicts the dimension along which a node will be cut: the first choice that corresponds to a
- * dimension of an operand. Returns -1 if there is none. */
+/* Predicts the dimension along which a node will be cut. Lists the dimensions that choose_dim()
+ * returns, and returns the first one that corresponds to a dimension of an operand. Returns -1 if
+ * there is none. */
 static gint
 predict_dim (const CleaveNode *node, const CleaveThreads *threads)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds ranges of consecutive nodes during which more bytes than a limit are live. Makes a segment
- * of each range if strips reduce its memory. A range begins after a bottleneck and ends with
- * another one: a node with a small result, through which all data passes. */
+/* Finds ranges of consecutive nodes that need more memory than a limit. Makes a segment of a range
+ * if strips reduce the memory. A bottleneck is a node through which all data passes. Each range
+ * begins after a bottleneck with a small result, and ends with another bottleneck with a small
+ * result. */
 
 #include "find-segments.h"
 
@@ -13,8 +14,8 @@
 #include "../segments/timeline.h"
 #include "../split/dimension-names.h"
 
-/* Segments are found where more than this fraction of the limit is live on one thread, since values
- * live longer with several threads. */
+/* Segments are found where one thread would need more than this fraction of the limit. With several
+ * threads, values live longer, so that the threads may need more than the limit there. */
 #define STILL_LARGE 0.65
 
 /* A graph with the order in which it runs. */
@@ -24,7 +25,9 @@ typedef struct
   GPtrArray *order;
   guint *position; /* indexed by node id: position of the node in the order */
   gint64 *live;    /* indexed by position: bytes that are live while the node runs */
-  /* indexed by position: no node after the position reads a value of a node before it */
+  /* indexed by position: TRUE if all data passes through the node, so that no later node reads a
+   * result of an earlier node */
+
   gboolean *is_bottleneck;
   gboolean *taken; /* indexed by position: the node is in a segment */
 } Analysis;
@@ -130,8 +133,9 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* Returns a segment that ends with the node at `range->end`. The segment has the nodes after
- * `range->begin` that this node needs, back to results of at most `small` bytes. */
+/* Returns a segment that ends with the node at `range->end`. Follows the operands of this node
+ * backwards, and adds each node after `range->begin` whose result has more than `small` bytes. Does
+ * not go on from other nodes. */
 static CleaveSegment *
 segment_new (const Analysis *a, const PositionRange *range, gint64 small, guint n_threads)
 {
@@ -355,9 +359,9 @@ cleave_segments_find (CleaveGraph *graph,
   g_auto (Analysis) a = { 0 };
 
   *solved = TRUE;
-  if (peak < CLEAVE_STAGES_MIN_PEAK) /* A small graph gets no segments: finding its order would
-                                      * take longer than the split. Only check that it has no
-                                      * cycle. */
+  if (peak < CLEAVE_STAGES_MIN_PEAK) /* A small graph gets no segments, since
+                                        cleave_timeline_order() would take longer than the rest of
+                                        the split. Only check that the graph has no cycle. */
     {
       g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
 

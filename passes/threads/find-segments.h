@@ -10,8 +10,9 @@
  *    a                               b         so that few rows of each large value are alive
  *
  * cleave_split_for() cuts the segments into strips (strips.h), after the other nodes that are worth
- * a cut. The strips run one after the other, layer by layer. Several threads work at one strip
- * each, a layer or so behind the strip before it. */
+ * a cut. In each layer, the strips run in order, since a strip reads rows that the previous strip
+ * carries. Several threads can work at the same time: each thread computes one strip, about one
+ * layer behind the thread with the previous strip. */
 
 /* Segments are found only if the peak of the unsplit graph has at least this many bytes. The values
  * of a graph with a smaller peak stay in the caches anyway. */

@@ -171,8 +171,8 @@ note_refused (const CleaveRegion *region, GHashTable *refused)
     }
 }
 
-/* Returns whether some node has a layout with the channels last. If not, all nodes use the default
- * letters, so no search for letters is needed. */
+/* Returns whether some op has a layout with the channels last, such as NHWC. If not, the dimensions
+ * of all images are NCHW, and the split need not find the dimension names of each node. */
 static gboolean
 has_channels_last (const CleaveGraph *graph)
 {
@@ -224,9 +224,10 @@ split_nodes (CleaveGraph *graph,
   return TRUE;
 }
 
-/* Returns the segments. If the segments do not reach the goal, finds values that a pooling needs
- * whole, and computes these values twice. Then adds the pieces for the poolings to `pieces`, and
- * finds the segments again. Returns NULL and sets the error if the graph has a cycle. */
+/* Returns the segments. If the segments do not halve the peak, finds large values that a pooling
+ * needs whole, and changes the graph so that it computes these values twice. Then adds the pieces
+ * for the poolings to `pieces`, and finds the segments again. Returns NULL and sets the error if
+ * the graph has a cycle. */
 static GPtrArray *
 find_segments (CleaveGraph *graph,
                const CleaveThreads *threads,

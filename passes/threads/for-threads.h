@@ -16,8 +16,8 @@
  * - `strictness`: the limit on the memory of strips is divided by this number; 0: the limit is not
  *   divided.
  * - `strips`: a memo of the strips chosen for segments, for calls with equal `n`; NULL: no memo.
- * - `letters`: a memo of the dimension names, such as NCHW, that cleave_letters_find() found. The
- *   split sets this field; callers set NULL. */
+ * - `letters`: a memo of the dimension names, such as NCHW, that cleave_letters_find() found.
+ *   Callers pass NULL; the split makes the memo in its own copy of the struct. */
 typedef struct
 {
   guint n;

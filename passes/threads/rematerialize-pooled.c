@@ -12,8 +12,8 @@
  * graph's multiply-accumulates. */
 #define MAX_ADDED 0.03
 
-/* Chunks are whole vectors of CHANNELS channels. A value must have at least MIN_VECTORS vectors of
- * channels, or its chunks would not be small. */
+/* Chunks are whole vectors of CHANNELS channels. A value with fewer than MIN_VECTORS vectors of
+ * channels is not computed twice, since each chunk would be a large part of the value. */
 #define CHANNELS 8
 #define MIN_VECTORS 4
 

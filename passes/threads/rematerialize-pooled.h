@@ -18,8 +18,8 @@
 /* Returns whether a node reduces all rows of its operand to one row, channel by channel, with
  * enough channels for chunks. */
 gboolean cleave_rematerialize_needs_whole (const CleaveNode *node);
-/* Returns the nodes that need a value of at least `min_bytes` bytes whole, and whose operand may be
- * computed twice. Does not change the graph. */
+/* Returns the poolings (CleaveNode) whose operand may be computed twice. Such a pooling needs the
+ * whole operand, and the operand has at least `min_bytes` bytes. Does not change the graph. */
 GPtrArray *cleave_rematerialize_find (const CleaveGraph *graph, gint64 min_bytes);
 /* Gives `node` a copy of the node that computes its operand, cuts both along the channels, and adds
  * the cut to the report. Adds the pieces (CleaveNode) to `pieces`. */

@@ -107,8 +107,9 @@ step_back (const CleaveNode *node, guint *dim)
   return NULL;
 }
 
-/* Returns the index of the layer whose steps `layer` reads. Returns -1 if there is none. Adds the
- * nodes between the two layers to `between`, to be cut as the layers are. */
+/* Returns the index of the layer whose result `layer` reads time step by time step, directly or
+ * through a few nodes. Adds these nodes to `between`, with ranges that cut them into the same
+ * chunks of time steps. Returns -1 if there is no such layer. */
 static gint
 find_previous (const Layer *layer, const GArray *layers, GHashTable *members, GArray *between)
 {

@@ -8,8 +8,7 @@
 
 #include "../../lib/ir/chunk.h"
 
-/* at most this many nodes may stand between a part that is read and the stored constant that it is
- * computed from */
+/* limit on the nodes of a constant expression between a part of the value and the constants */
 #define MAX_STORED 8
 
 guint
@@ -73,10 +72,10 @@ add_constant (CleaveForwarder *forwarder,
   return result;
 }
 
-/* Initializes the chunk that computes a part of a constant expression, such as a DequantizeLinear
- * of stored bytes. The part is then computed by the same ops as the whole weights, so that code for
- * stored weights recognizes the part. Returns FALSE if the value is not such an expression. The
- * caller must clear the chunk. */
+/* `value` is a constant expression, such as a DequantizeLinear of 8-bit weights. Initializes the
+ * chunk that computes the elements in `window` by the same op. Code that looks for a
+ * DequantizeLinear of weights then also finds the chunk. Returns FALSE if `value` is not a constant
+ * expression, or if its op is not suited. The caller must clear the chunk. */
 static gboolean
 init_stored (CleaveChunk *chunk, const CleaveResult *value, const CleaveStridedRange *window)
 {

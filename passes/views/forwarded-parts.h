@@ -20,12 +20,14 @@ struct _CleaveForwarder
   GHashTable *parts; /* maps a CleaveForwardedPart to the CleaveResult that has its value */
   GHashTable *joins; /* maps a CleaveNode to its CleaveJoin; to NULL if it is not a join */
   GQueue pending; /* CleaveResult: results of Slices that could read a value nearer to the inputs */
-  GHashTable *stops;       /* set of CleaveNode: the forwarder does not read past these nodes */
-  GHashTable *other_stops; /* set of CleaveNode, which the caller owns: the forwarder does not
-                            * read past these nodes either; NULL: no such set */
-  GPtrArray *spent;        /* CleaveNode: Slices that were replaced and have no users */
+  GHashTable *stops; /* set of CleaveNode (cleave_forwarder_stop_at()): the forwarder does not
+                        read past these nodes */
+  /* set of CleaveNode that the caller owns (cleave_forwarder_stop_among()): the forwarder does not
+   * read past these nodes; NULL: no such set */
+  GHashTable *other_stops;
+  GPtrArray *spent; /* CleaveNode: Slices that were replaced and have no users */
   CleaveNode *made;
-  guint depth; /* nesting of the constant expressions that are being cut */
+  guint depth; /* depth of the recursion of add_stored() */
 };
 
 guint cleave_forwarded_part_hash (gconstpointer part);

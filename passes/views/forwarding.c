@@ -189,8 +189,9 @@ drop_contained (GArray *found, const CleaveJoin *join, const CleaveRange *range)
   g_array_set_size (found, n);
 }
 
-/* Returns a smaller join of parts of the operands that a window overlaps. read_pending() later
- * replaces these parts by parts of earlier values, so that joins of joins need no recursion. */
+/* Returns a new join of the parts of operands that the window overlaps. A part may be a Slice of
+ * another join. get_joined() does not follow such a Slice by recursion, but puts it into `pending`.
+ * read_pending() later replaces the Slice by a part of an earlier value. */
 static CleaveResult *
 get_joined (CleaveForwarder *forwarder,
             CleaveResult *value,

@@ -4,12 +4,13 @@
 #include "../../lib/ir/graph-private.h"
 
 /* A forwarder makes parts of values, each part once. The forwarder reads a part from the node that
- * computes it: past Slices, Splits, Concats and Assembles. Parts of a constant become constants
- * that share its bytes. split/build.h gets the operands of pieces from a forwarder, and
- * forward-slices.c replaces Slices with a forwarder.
+ * computes the elements, past Slices, Splits, Concats and Assembles. Parts of a constant become
+ * constants that share the bytes of the whole constant. split/build.h gets the operands of pieces
+ * from a forwarder, and forward-slices.c replaces Slices with a forwarder.
  *
- * Examples: the range of an Assemble that covers one operand is that operand. A range across two
- * operands is a smaller Assemble of two Slices.
+ * Example: an Assemble joins the values x and y. If a range has exactly the elements of x, the
+ * forwarder returns x. If a range has elements of both, the forwarder adds a smaller Assemble of a
+ * Slice of x and a Slice of y.
  *
  * The forwarder remembers nodes by address. While a forwarder exists, other code must not remove a
  * node that the forwarder has visited. */
@@ -19,13 +20,14 @@ CleaveForwarder *cleave_forwarder_new (CleaveGraph *graph);
 void cleave_forwarder_free (CleaveForwarder *forwarder);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveForwarder, cleave_forwarder_free)
 
-/* Makes the forwarder read values of this node from the node itself, even if it is a view or a
- * join. */
+/* If `node` is a view or a join, the forwarder would read a part of its result from the node's
+ * operands. After this call, the forwarder reads the part from the result. */
 void cleave_forwarder_stop_at (CleaveForwarder *forwarder, CleaveNode *node);
-/* Makes the forwarder read values of these nodes (a set of CleaveNode) from the nodes themselves.
- * The caller owns the set and may change it. */
+/* Does the same as cleave_forwarder_stop_at() for each node in the set `nodes` (CleaveNode). The
+ * caller owns the set and may change it. */
 void cleave_forwarder_stop_among (CleaveForwarder *forwarder, GHashTable *nodes);
-/* Returns the value of a range of `value`. If a node must be added, its name is `name`. */
+/* Returns a result that has the elements of `value` in `range`: a result that exists, or the result
+ * of a new node with the name `name`. */
 CleaveResult *cleave_forwarder_get (CleaveForwarder *forwarder,
                                     CleaveResult *value,
                                     const CleaveRange *range,

@@ -151,8 +151,9 @@ chunk_clear (CleaveChunk *chunk, guint n, const CleaveOp *op)
   g_free (chunk);
 }
 
-/* Returns the chunks of the node, one for each part. Returns NULL if a chunk is not legal, or if
- * a chunk reads another range of operand `joined` than its own range. */
+/* Returns the chunks of the node, one for each part of the join that the node reads as operand
+ * `joined`. Each chunk computes the range of its part. Returns NULL if a chunk is not legal, or if
+ * a chunk reads operand `joined` in a range that differs from the range of its part. */
 static CleaveChunk *
 plan_chunks (const CleaveNode *node, guint joined, const GArray *parts)
 {
