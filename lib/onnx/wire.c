@@ -166,8 +166,8 @@ typedef struct
   gboolean failed;
 } Memory;
 
-/* After protobuf-c has copied a large field into the latest block, releases the pages of the field.
- * So no large field is in memory twice. */
+/* If protobuf-c has copied the next large field of the file into memory->block, releases the pages
+ * of this field in the bytes of the file. So no large field is in memory twice. */
 static void
 release_copied (Memory *memory)
 {

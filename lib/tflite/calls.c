@@ -94,8 +94,8 @@ recall_constants (CleaveTfliteImport *import, CleaveResult *const *shared)
     }
 }
 
-/* Stores the Constants that this call of the subgraph added in `shared`, so that later calls use
- * them. `shared` is indexed by tensor. */
+/* Stores in `shared` the Constants that this call of the subgraph has added to the graph. Later
+ * calls of the subgraph use these Constants. `shared` is indexed by tensor. */
 static void
 remember_constants (const CleaveTfliteImport *import, CleaveResult **shared)
 {

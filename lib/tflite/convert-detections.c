@@ -104,8 +104,9 @@ find_floats (CleaveTfliteImport *import, guint i, CleaveResult **x, GError **err
   return *x != NULL;
 }
 
-/* Makes result `i` of the node the value of output `i`. The options determine the shape of the
- * result, which replaces the shape in the file: old files have no shape there. */
+/* Uses result `i` of the node as the value of output `i` of the operator. Replaces the shape that
+ * the file has for this output by the shape of the result, which the options determine: old files
+ * have no shape for this output. */
 static gboolean
 set_output (CleaveTfliteImport *import, CleaveNode *node, guint i, GError **error)
 {

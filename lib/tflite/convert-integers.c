@@ -63,7 +63,8 @@ read_product (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
   return set_factor ((double) scales[A] * (double) scales[B] / (double) scales[Y], a, error);
 }
 
-/* Computes the factor of a quotient. Computes the ratio of the scales in float32. */
+/* Computes the factor that rescales the result of a DIV. Computes the ratio of the scales in
+ * float32. */
 static gboolean
 read_quotient (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {

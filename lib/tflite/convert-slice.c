@@ -174,7 +174,8 @@ cleave_tflite_convert_strided_slice (CleaveTfliteImport *import, GError **error)
   return cleave_tflite_set (import, 0, x, error);
 }
 
-/* Adds a Split along an axis, whose parts have the sizes `sizes`. Makes the parts the outputs. */
+/* Adds a Split of `x` along dimension `axis` into parts with the sizes `sizes`. The parts become
+ * the outputs of the operator. */
 static gboolean
 set_parts (
     CleaveTfliteImport *import, CleaveResult *x, gint64 axis, const gint64 *sizes, GError **error)

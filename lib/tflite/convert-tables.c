@@ -213,7 +213,8 @@ cleave_tflite_convert_integer_relu_0_to_1 (CleaveTfliteImport *import, GError **
   return convert_relu (import, 0, 1, error);
 }
 
-/* Converts RELU6. Does not rescale: clamps integers between the zero point and the integer of 6. */
+/* Converts RELU6 to a Clip without rescaling. The bounds are the zero point and the integer that
+ * represents 6. */
 gboolean
 cleave_tflite_convert_integer_relu6 (CleaveTfliteImport *import, GError **error)
 {

@@ -5,11 +5,12 @@
  * FlexBuffers. Every offset is checked before it is followed. convert-detections.c calls this
  * function.
  *
- *   … [keys] … [offset of keys][width of keys][size] map: [value 0][value 1] … [type 0][type 1] …
- *   end of the bytes: [offset of the map][type of the root][width of the root]
+ *   keys        the names of all entries
+ *   map         [offset of keys] [width of keys] [size] [value 0] [value 1] … [type 0] [type 1] …
+ *   last bytes  [offset of value 0 of the map] [type of the root] [width of the root]
  *
- * Numbers are little-endian and need not be aligned. An offset is subtracted from its own position.
- */
+ * Numbers are little-endian and need not be aligned. An offset counts backward: it is the position
+ * of the offset minus the position of its target. */
 
 #include "flat.h"
 

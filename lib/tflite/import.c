@@ -185,8 +185,8 @@ cleave_tflite_clear_values (CleaveTfliteImport *import)
   g_clear_pointer (&import->names, g_strfreev);
 }
 
-/* All calls of subgraphs may have at most this many tensors and operators, since a WHILE is
- * unrolled. */
+/* Largest number of tensors and operators in all calls of subgraphs together. An unrolled WHILE
+ * calls its subgraphs once for each iteration. */
 #define MAX_CALLED 200000
 
 static CleaveGraph *

@@ -41,8 +41,8 @@ cleave_tflite_zero_point (const CleaveTfliteTensor *tensor, guint i)
   const CleaveFlatVector *zeros = &tensor->quantization.zeros;
   gint64 zero = i < zeros->n ? cleave_flat_integer (zeros, 8, i) : 0;
 
-  /* A zero point outside the range of uint8 must also be outside the range of int8, so that later
-   * checks fail. */
+  /* Tensors of uint8 become int8, so subtract 128 from the zero point. If the zero point is outside
+   * the range of uint8, return a number that later checks refuse. */
   return tensor->is_unsigned && zero >= 0 && zero <= G_MAXUINT8 ? zero - 128
          : tensor->is_unsigned                                  ? G_MAXINT32
                                                                 : zero;

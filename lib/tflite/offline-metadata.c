@@ -21,7 +21,7 @@ enum { METADATA_NAME, METADATA_INDEX };
 
 #define NAME "OfflineMemoryAllocation"
 #define PLAN_VERSION 1
-#define ALIGNMENT 16 /* alignment of the old file in the new file, and of the plan, in bytes */
+#define ALIGNMENT 16 /* alignment, in bytes, of the old file and the plan inside the new file */
 
 /* The old file, and the new bytes that go before it. */
 typedef struct
@@ -222,7 +222,8 @@ append_parts (File *file, const gint32 *offsets, guint n_offsets)
   return p;
 }
 
-/* Sets the offsets of the new tables and vectors that point into the old file or to each other. */
+/* Sets the offsets in the new tables and vectors. These offsets point into the old file, or to
+ * other new tables and vectors. */
 static void
 connect (File *file, const Parts *p)
 {

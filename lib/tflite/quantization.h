@@ -24,8 +24,8 @@ cleave_tflite_read_scales (CleaveTfliteImport *import, CleaveTfliteScales *scale
 /* Converts a real number to fixed point, as QuantizeMultiplier() of TensorFlow Lite does. A number
  * below 2^-32 becomes 0. */
 gboolean cleave_tflite_read_factor (double real, CleaveTfliteFactor *factor, GError **error);
-/* Reads the activation that option `field` names. Sets `min` and `max` to its bounds as integers of
- * output 0, whose scale is `y`. */
+/* Reads the activation that option `field` names. Sets `min` and `max` to the bounds of the
+ * activation, quantized as output 0 is, with the scale `y`. */
 gboolean cleave_tflite_read_bounds (CleaveTfliteImport *import,
                                     guint field,
                                     const CleaveTfliteScale *y,

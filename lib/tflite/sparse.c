@@ -38,11 +38,12 @@ typedef struct
 typedef struct
 {
   gboolean is_sparse;
-  guint dim;     /* dimension of the tensor; for a position inside a block, the dimension that
-                  * the block divides */
+  guint dim;     /* dimension of the tensor to which the level belongs. If the level is a position
+                  * inside a block, the dimension that the block divides */
   gint64 extent; /* number of indices of the level: the extent of a dimension, the number of blocks
                   * of a divided dimension, or the number of positions in a block */
-  gint64 stride; /* number of elements of the dense tensor between adjacent indices */
+  gint64 stride; /* distance, in elements of the dense tensor, from an index of the level to the
+                  * next index */
   Numbers segments, indices;
 } Level;
 
@@ -145,7 +146,8 @@ read_level (const CleaveFlatTable *table, Level *level, gint64 *n_nodes, GError 
   return TRUE;
 }
 
-/* The dimensions of a sparse tensor, and their order in the tree. */
+/* The dimensions of a sparse tensor. The list `traversal` has the dimension of each level of the
+ * tree. */
 typedef struct
 {
   CleaveFlatVector traversal, block_map, levels;

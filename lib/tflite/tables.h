@@ -17,7 +17,8 @@ typedef struct
   gint64 min, max;      /* bounds of the result of RELU */
   gint32 reluish, gain; /* HARD_SWISH: two factors of 16 bits, for the gate and for the product */
   gint reluish_shift, gain_shift;
-  float (*real) (float x); /* function on real numbers, for a rule that computes in float32 */
+  float (*real) (float x); /* function on real numbers; NULL unless the rule (CleaveTfliteRule)
+                            * computes with floats */
 } CleaveTfliteFunction;
 
 /* Returns the table's entry for x. x is the operand minus its zero point. */

@@ -71,8 +71,9 @@ typedef struct
 {
   gint64 n_heads;
   gboolean is_causal;
-  CleaveOnnxAttention core;         /* the attention itself; cleave_onnx_heads_attend() puts the
-                                     * past before core.k and core.v */
+  CleaveOnnxAttention core;         /* the operands and attributes of the attention, without the
+                                     * fields below; cleave_onnx_heads_attend() puts past_k before
+                                     * core.k, and past_v before core.v */
   CleaveOnnxValue *past_k, *past_v; /* past keys and values: batch × heads × past keys × elements
                                      * per head; NULL: none */
   CleaveOnnxValue *mask;            /* mask operand of the node; NULL: none */
@@ -82,6 +83,6 @@ typedef struct
 /* Removes the attributes of the attention from the node, and stores them in `heads`. Fails if
  * another attribute remains. */
 gboolean cleave_onnx_heads_take (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **error);
-/* Adds the nodes that compute `y`. Afterwards, core.k and core.v consist of the past and the new
- * keys and values. */
+/* Adds the nodes that compute `y`. Afterwards, core.k has the past keys, then the new keys; core.v
+ * has the past values, then the new values. */
 gboolean cleave_onnx_heads_attend (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **error);

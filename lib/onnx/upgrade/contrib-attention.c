@@ -166,9 +166,9 @@ q_attention (CleaveOnnxNode *node, GError **error)
 
 /* The functions below upgrade MultiHeadAttention, which reads Q, K and V, and adds their bias. */
 
-/* Returns the value with index `part` of `packed`, whose dimension 3 has the values Q, K and V, or
- * K and V. `packed` has the shape batch × length × heads × 2 or 3 × elements per head. The result
- * has the shape batch × length × (elements of all heads). */
+/* Takes one of the values Q, K and V, or K and V, out of `packed`. `part` is its index in dimension
+ * 3. `packed` has the shape batch × length × heads × n × elements per head, where n is 3 or 2. The
+ * result has the shape batch × length × (elements of all heads). */
 static CleaveOnnxValue *
 unpack (
     CleaveOnnxNode *node, CleaveOnnxValue *packed, gint64 part, const char *suffix, GError **error)

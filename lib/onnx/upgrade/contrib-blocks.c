@@ -136,8 +136,9 @@ unpack (CleaveOnnxNode *node,
   return defer (node, shape, fill_unpacked, &p, error);
 }
 
-/* Returns the zero points, n_rows times n_blocks. If the operand is absent, each zero point is the
- * middle of the range of numbers. Zero points that are floats are not changed. */
+/* Returns the zero points, n_rows times n_blocks. If the operand is absent, each zero point is
+ * 2^(n_bits - 1), the middle of the range of a number with n_bits bits. Zero points that are floats
+ * are only cast to float32. */
 static CleaveOnnxValue *
 read_zeros (CleaveOnnxNode *node,
             CleaveOnnxValue *zeros,

@@ -26,8 +26,9 @@ typedef struct
                                   * key */
   CleaveOnnxValue *past;         /* int64, one for each batch element: number of valid keys in the
                                   * cache; NULL: no key is valid */
-  CleaveOnnxValue *rows;         /* for each present key, the index of its row in the cache or in
-                                  * the new keys (find_rows()); NULL: not computed yet */
+  CleaveOnnxValue *rows;         /* for each batch element and present key, an index into the
+                                  * concatenation of the cache, the new keys and a row of zeros
+                                  * (find_rows()); NULL: not computed yet */
   CleaveOnnxAttention core;
 } Grouped;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades Gelu, QuickGelu and ops that ONNX Runtime fused: a sum or a lookup of embeddings, and an
- * activation or a normalization of the result. */
+/* Upgrades Gelu, QuickGelu and ops that ONNX Runtime fused from several ops. A fused op computes a
+ * sum and an activation (BiasGelu), a sum and a normalization (SkipLayerNormalization), or
+ * embeddings and a normalization (EmbedLayerNormalization). */
 
 #include "contrib.h"
 

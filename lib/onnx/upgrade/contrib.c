@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Upgrades the ops of com.microsoft, which ONNX Runtime's optimizer and quantizer write, to
- * standard ops. Finds the upgrade of an op in the tables of the families. */
+ * standard ops. Six of the files contrib-*.c have a table of upgrades (contrib.h). Searches these
+ * tables for the upgrade of an op. */
 
 #include "contrib.h"
 

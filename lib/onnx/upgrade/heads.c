@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Masks and past keys of the attention ops of com.microsoft. A mask operand has the shape batch or
- * 2 * batch (ends and begins of the valid keys), batch × keys, or batch × queries × keys.
- * contrib-attention.c calls the functions of this file. */
+/* Masks and past keys of the attention ops of com.microsoft. contrib-attention.c calls the
+ * functions of this file. A mask operand has one of four shapes: batch (the ends of the valid
+ * keys), 2 * batch (the ends, then the begins), batch × keys, or batch × queries × keys. */
 
 #include "attend.h"
 

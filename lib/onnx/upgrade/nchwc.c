@@ -5,7 +5,7 @@
  *     ReorderInput -> Conv (weights in blocks, Sum) -> ReorderOutput
  *     =>  Conv -> Add -> activation
  *
- * A value of the graph has no blocks, and does not have the channels that are padding. */
+ * In the Cleave graph, values have neither blocks nor the channels that are padding in the file. */
 
 #include "nchwc.h"
 
@@ -15,8 +15,8 @@
 
 #include <string.h>
 
-/* If `good`, records that the node's result has its channels in blocks in the file, `n_padded`
- * channels with the padding. Returns `good`. */
+/* If `good`, records that the file stores the result of the node with channels in blocks, and with
+ * `n_padded` channels including the padding. Returns `good`. */
 static gboolean
 mark (CleaveOnnxNode *node, gint64 n_padded, gboolean good)
 {
@@ -277,7 +277,7 @@ cleave_onnx_upgrade_nchwc (CleaveOnnxNode *node, GError **error)
   return find (node->op)->upgrade (node, error);
 }
 
-/* The functions below read element-wise ops on values in blocks. */
+/* The functions below are for element-wise ops whose operands have channels in blocks. */
 
 /* Returns whether the operand has a single element, so that it needs no blocks. */
 static gboolean

@@ -35,8 +35,8 @@ typedef struct
   gint64 n_outputs, n_inputs, n_taps;
 } CleaveOnnxFilter;
 
-/* Returns the index in the tensor of weights of the weight for result channel `o`, operand channel
- * `i` and tap `tap` of the window. */
+/* Returns the index of a weight in the tensor of weights. The weight belongs to result channel `o`,
+ * operand channel `i` and tap `tap` of the window. */
 static inline gint64
 cleave_onnx_filter_index (const CleaveOnnxFilter *f, gint64 o, gint64 i, gint64 tap)
 {

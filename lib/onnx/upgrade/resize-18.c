@@ -189,7 +189,8 @@ store_setting (const CleaveOnnxNode *node,
   return FALSE;
 }
 
-/* Reads the attributes and the region into `settings`. The attributes also stay in the node. */
+/* Reads the attributes of a Resize and its operand `roi` into `settings`. The attributes also stay
+ * in the node. */
 static gboolean
 read_settings (CleaveOnnxNode *node, guint rank, CleaveOnnxResize *settings, GError **error)
 {

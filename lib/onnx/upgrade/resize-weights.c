@@ -187,9 +187,9 @@ find_taps (Taps *taps,
     g_array_index (taps->weight, float, k) *= 1 / sum;
 }
 
-/* Appends the taps of one result element to `all`, and adds taps up to `n` taps. An added tap reads
- * the same operand element as the tap before it, and takes half of the weight of that tap. Halving
- * is exact. If the added tap had the weight 0, an infinite element would give NaN. */
+/* Appends the taps of one result element to `all`, then more taps if there are fewer than `n` taps.
+ * Each additional tap reads the same operand element as the tap before it, and takes half of the
+ * weight of that tap. Halving is exact. With the weight 0, an infinite element would give NaN. */
 static void
 append_row (Taps *all, const Taps *taps, gint64 n)
 {

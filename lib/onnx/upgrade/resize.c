@@ -148,8 +148,8 @@ read_list (const CleaveOnnxNode *node, guint operand, guint rank)
   return numbers == NULL || numbers->len != rank ? NULL : g_steal_pointer (&list);
 }
 
-/* A Resize with shifted positions in the form tf_crop_and_resize, which ONNX has: the pads of the
- * operand, the region of the padded operand, and the extents of the result. */
+/* A Resize with tf_half_pixel_for_nn, expressed with tf_crop_and_resize: the pads of the operand,
+ * the operand `roi`, and the extents of the result. */
 typedef struct
 {
   gint64 pads[2 * CLEAVE_MAX_RANK], sizes[CLEAVE_MAX_RANK];
@@ -199,8 +199,9 @@ read_crop (const CleaveOnnxNode *node, Crop *crop, GError **error)
   return TRUE;
 }
 
-/* Replaces tf_half_pixel_for_nn with mode linear or cubic by tf_crop_and_resize: a region expresses
- * the shift of positions. Pads repeat the border, so that the region lies inside the operand. */
+/* Replaces tf_half_pixel_for_nn with mode linear or cubic by tf_crop_and_resize. An operand `roi`
+ * shifts the positions as tf_half_pixel_for_nn does. Pads repeat the border of the operand, so that
+ * the region `roi` lies inside the padded operand. */
 static gboolean
 shift_interpolated (CleaveOnnxNode *node, GError **error)
 {
@@ -230,8 +231,9 @@ shift_interpolated (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Removes the region unless the mode is tf_crop_and_resize. Files also list a region for other
- * modes, sometimes with a wrong length. */
+/* Removes the operand `roi` unless the mode is tf_crop_and_resize, the only mode that uses it.
+ * Files also have a `roi` for other modes, sometimes with a wrong length. Before opset 13, also
+ * replaces tf_half_pixel_for_nn. */
 gboolean
 cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error)
 {
