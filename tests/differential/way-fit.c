@@ -36,8 +36,8 @@ pick_options (Way *way)
   CleaveFitOptions options = { .n_threads = chance (way, 25) ? 2 + pick (way, 3) : 1 };
   gint64 n_bytes = cleave_graph_get_peak_bytes_with_threads (way->graph, options.n_threads, NULL);
 
-  /* The budget is from two fifths of the memory to nearly the whole memory. In one of five cases,
-   * there is no budget: the plan has the minimum memory. */
+  /* The budget is between two fifths of the memory of the unsplit graph and nearly all of it. In
+   * one of five cases, there is no budget: the search finds the plan with the least memory. */
   if (!chance (way, 20))
     options.max_memory = MAX (n_bytes * (19 - (gint64) pick (way, 12)) / 20, 1);
   options.max_added_macs = pick_limit (way);

@@ -27,6 +27,7 @@ void way_split (Way *way);
 CleaveTiling *way_pick_split (Way *way, const CleaveShape *shape);
 /* Returns a tiling whose chunks a search finds. A tiling of this kind needs a constraint. */
 CleaveTiling *way_pick_search (Way *way, const CleaveShape *shape);
-/* Fits the graph into a part of its memory. Returns FALSE if the split graph does not have the
- * figures of the plan; `failure` then names the figure. */
+/* Fits the graph into a part of its memory. Returns FALSE if the MACs of the split graph differ
+ * from the MACs that the plan reports, or if the split graph needs more bytes than the plan
+ * reports. `failure` then names the numbers. */
 gboolean way_fit (Way *way, GString *failure);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Graphs of a model for two sizes. The library decides whether the smaller graph computes the first
- * elements of the larger graph. If the library decides that it does, the first elements of the
- * larger graph's outputs must have the bits of the smaller graph's outputs. The padding of the
- * inputs may have any values. */
+/* Tests graphs of one model for two sizes of its inputs. The library decides whether the smaller
+ * graph computes the first elements of the larger graph's outputs. If the answer is yes, the test
+ * compares the bits of these elements. The padding of the inputs may have any values. */
 
 #include "graphs.h"
 #include "random-graph.h"

@@ -44,8 +44,9 @@ find_plan (const CleaveGraph *graph, gint64 max_memory)
   return plan;
 }
 
-/* Finds the plan with the least memory. Asserts that the split graph has the totals of the plan and
- * needs less than `max_bytes`, and that the plan's arena is the smallest possible budget. */
+/* Finds the plan with the least memory. Asserts that the split graph has the totals that the plan
+ * reports and needs less than `max_bytes`. Also asserts that the plan's arena is the smallest
+ * budget that a plan meets. */
 static void
 check (const CleaveGraph *graph, gint64 max_bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Tests properties of single plans, on random networks of every class. A search always finds the
- * same plan, and the split graph has the figures of its plan. */
+ * same plan. The split graph has the arena, the MACs and the nodes that the plan reports. */
 
 #define _GNU_SOURCE /* declares CPU_SET and sched_setaffinity () */
 
@@ -98,16 +98,17 @@ plans_are_the_same (const CleaveGraph *graph, const CleaveFitOptions *options)
                                            : NULL;
 }
 
-/* The functions below check that split graphs have the figures of their plans. */
+/* The functions below check that split graphs have the totals (arena, MACs and nodes) that their
+ * plans report. */
 
-/* Checks that two graphs have the figures of the plan: the split graph, and the same graph read
- * from a file. The arena is at most the arena of the plan; MACs and nodes are equal. `from_file`
- * NULL: there is no file. Returns NULL or a message. */
+/* Checks that the split graph has the MACs and the number of nodes that the plan reports. Also
+ * checks that two graphs need at most the reported arena: the split graph, and the same graph read
+ * from a file. `from_file` NULL: there is no file. Returns NULL or a message. */
 static char *
-check_figures (const CleaveFitTotals *totals,
-               const CleaveFitOptions *options,
-               const CleaveGraph *split,
-               const CleaveGraph *from_file)
+check_totals (const CleaveFitTotals *totals,
+              const CleaveFitOptions *options,
+              const CleaveGraph *split,
+              const CleaveGraph *from_file)
 {
   const guint n_threads = MAX (options->n_threads, 1);
   gint64 bytes = fit_measure (split, n_threads, options->exclude_inputs);
@@ -142,9 +143,9 @@ check_peaks (const CleaveFitTotals *totals, const CleaveSplitReport *report)
                           totals->arena_after);
 }
 
-/* Checks that the split graph has the figures of the plan and computes the bits of the unsplit
- * graph. Checks the same for the graph that is read from a file of the split graph. Returns NULL or
- * a message. */
+/* Checks that the split graph has the totals that the plan reports (check_totals()), and computes
+ * the same bits as the unsplit graph. Writes the split graph to a file, and checks the arena and
+ * the bits of the graph that is read from the file, too. Returns NULL or a message. */
 static char *
 check_split (const CleaveGraph *graph,
              const CleaveFitOptions *options,
@@ -161,7 +162,7 @@ check_split (const CleaveGraph *graph,
   cleave_assert_no_error (error);
   ck_assert (cleave_graph_validate (split, &error));
   again = fit_through_file (split);
-  why = check_figures (totals, options, split, has_file ? again : NULL);
+  why = check_totals (totals, options, split, has_file ? again : NULL);
   if (why == NULL && options->n_threads <= 1)
     why = check_peaks (totals, report);
   if (why != NULL)

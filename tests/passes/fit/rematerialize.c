@@ -71,9 +71,10 @@ find_plan (const CleaveGraph *graph, gint64 max_memory, double max_macs)
   return plan;
 }
 
-/* Finds the plan with the least memory. Asserts that the split graph has the totals of the plan and
- * computes the same bits, and that the plan's arena is the smallest possible budget. Returns the
- * arena as a fraction of the arena of the unsplit graph. */
+/* Finds the plan with the least memory. Asserts that the split graph has the totals that the plan
+ * reports, and computes the same bits as the unsplit graph. Also asserts that the plan's arena is
+ * the smallest budget that a plan meets. Returns the arena as a fraction of the arena of the
+ * unsplit graph. */
 static double
 check (const CleaveGraph *graph, double max_macs)
 {
@@ -309,8 +310,8 @@ START_TEST (values_with_late_readers_are_recomputed)
 }
 END_TEST
 
-/* First, a search without a budget finds the plan with the least memory. If the budget is then the
- * arena of that plan, another search must find a plan, too. */
+/* A first search, without a budget, finds the plan with the least memory. A second search has the
+ * bytes of this plan's arena as the budget, and must find a plan, too. */
 #define NESTED                                                                                     \
   "graph nested\n%x0 = Input : float32 1x8x64x8\n%c1 = Constant seed=705 : float32 8x8x3x3\n"      \
   "%v2 = Conv %x0, %c1 pads=1,1,1,1\n%v3 = Relu %v2\n"                                             \

@@ -249,8 +249,8 @@ START_TEST (progress_is_reported)
 }
 END_TEST
 
-/* If a constraint rejects the requested split, the report has the figure of that split for each
- * limit, such as 4 pieces. */
+/* If a constraint rejects the requested split, the report has, for each limit, the value that this
+ * split reaches, such as 4 pieces. */
 START_TEST (a_veto_reports_the_value_reached)
 {
   static const char *const names[] = { "max-memory", "max-subgraph-memory", "max-schedule-memory",

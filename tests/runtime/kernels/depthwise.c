@@ -51,8 +51,8 @@ draw_conv (Conv *conv, guint32 seed, gboolean is_volume)
   conv->instance.special = draw (rand, 1, 8) == 1;
 }
 
-/* Draws a convolution with draw_conv(), and changes it to groups of a few channels. Several groups
- * fit into a vector. */
+/* Chooses a random convolution with draw_conv(), and changes it to groups of a few channels.
+ * Several groups fit into a vector. */
 static void
 draw_groups (Conv *conv, guint32 seed, gboolean is_volume, gint32 most)
 {

@@ -20,8 +20,8 @@ count_fused (const CleaveGraph *graph)
   return n;
 }
 
-/* Asserts that a program has the bits of the interpreter, and that it fuses `n_fused` steps.
- * Reference kernels fuse no steps. */
+/* Asserts that a program computes the same bits as the interpreter, and that the program fuses
+ * `n_fused` steps. Reference kernels fuse no steps. */
 static void
 check (const CleaveGraph *graph, guint n_fused)
 {
