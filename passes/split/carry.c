@@ -107,7 +107,7 @@ find_step (const CleaveRange *a, const CleaveRange *b)
 }
 
 /* Halves the overlap between strips that run at the same time (halo policy exchange). Each strip
- * computes the half next to it and reads the other half. */
+ * computes the half on its side, and reads the half that the neighboring strip computes. */
 static void
 share_borders (const CleaveDemandBox *demand_boxes, guint n, CleaveRange *boxes)
 {

@@ -20,7 +20,8 @@ typedef struct
 struct _CleavePlan
 {
   CleaveNode *node;
-  /* the node's call, without trailing results that have no users; pieces do not compute them */
+  /* describes the node: its op, attributes and types; without trailing results that have no users,
+   * since pieces do not compute them */
   CleaveNodeCall call;
   guint n_chunks;
   CleavePlanned *chunks;
@@ -36,8 +37,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleavePlan, cleave_plan_free)
 const CleaveChunk *cleave_plan_get_chunk (const CleavePlan *plan, guint chunk);
 gint64 cleave_plan_get_most_bytes (const CleavePlan *plan);
 
-/* Initializes the call of a node, and returns its CleaveCall. Leaves out trailing results that have
- * no users, since pieces do not compute them. Clear the call with cleave_node_call_clear(). */
+/* Initializes `call` with the op, the attributes and the types of a node, and returns its
+ * CleaveCall. Leaves out trailing results that have no users, since pieces do not compute these
+ * results. Clear `call` with cleave_node_call_clear(). */
 const CleaveCall *cleave_plan_call_init (CleaveNodeCall *call, const CleaveNode *node);
 
 /* Returns the op and the name of a node for messages, such as "Conv 'stem'". */
