@@ -65,12 +65,12 @@ is_complete (const CleaveBundleFlow *flow, guint s)
   return *get_made (flow, s) == get_result (flow, s)->image.rows;
 }
 
-/* For a step `s` that has computed rows since the mark (flow->mark): returns whether its window and
- * the newest operand row have advanced by the same number of rows. For example, with stride 2, 3
- * new rows of `s` advance the window by 6 rows. A complete operand need not advance. Returns FALSE
- * if the window lay wholly in the padding before the operand when the mark was set. For an operand
- * that the result of the segment overlays, even a single row of the window in the padding is enough
- * for FALSE. */
+/* For a step `s` that has computed rows since `flow->made` was copied to `flow->mark`. Returns
+ * whether its window and the newest operand row have advanced by the same number of rows. For
+ * example, with stride 2, 3 new rows of `s` advance the window by 6 rows. A complete operand need
+ * not advance. Returns FALSE if the window lay wholly in the padding before the operand at the time
+ * of the copy. For an operand that the result of the segment overlays, even a single row of the
+ * window in the padding is enough for FALSE. */
 static gboolean
 advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -173,8 +173,8 @@ count_periods (const CleaveBundleFlow *flow)
           n = MIN (n, count_periods_apart (flow, s, i));
         else if (get_step (flow, s)->rows[i].stride != 0)
           limit = find_limit (flow, s, i, limit);
-      /* `limit` minus 1, since the step computes one more row after the skipped periods: the window
-       * of this row must still end inside the operand */
+      /* `limit` minus 1: if n periods are skipped, the window of the row after them must still end
+       * inside the operand */
       if (rows > 0)
         n = MIN (n, (limit - 1 - *get_made (flow, s)) / rows);
     }

@@ -269,7 +269,7 @@ compare_densities (gconstpointer a, gconstpointer b)
   return p != q ? (p > q ? -1 : 1) : compare_sizes (a, b);
 }
 
-/* Swaps two buffers in an order, and then again two buffers. `seed` determines which buffers. */
+/* Swaps two buffers in an order, twice. `seed` determines the buffers. */
 static void
 shuffle (CleaveBundleBuffer **order, guint n, guint32 *seed)
 {

@@ -147,7 +147,7 @@ read_level (const CleaveFlatTable *table, Level *level, gint64 *n_nodes, GError 
 }
 
 /* The dimensions of a sparse tensor. The list `traversal` has the dimension of each level of the
- * tree. */
+ * tree in which the file stores the elements. */
 typedef struct
 {
   CleaveFlatVector traversal, block_map, levels;

@@ -266,8 +266,8 @@ export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
  * a larger result, and a Slice of that result. The exporter pads the offsets and the mask with
  * zeros to the larger size. */
 
-/* Sets `outside` to the numbers of positions that the larger result has before and after the piece
- * in each spatial dimension. Sets the pads in `a` to the pads of the larger result. */
+/* Sets `outside` to the numbers of positions to add before and after the piece in each spatial
+ * dimension. Sets the pads in `a` to the pads of the DeformConv with the larger result. */
 static void
 make_outside (const CleaveNode *node, CleaveDeformConvAttrs *a, gint64 *outside)
 {

@@ -52,8 +52,8 @@ typedef struct
 {
   gboolean is_made; /* TRUE: a result of this or an earlier iteration; FALSE: a value from outside
                      * the repeat */
-  guint node;       /* number of the node that computes the operand, from 0 to the period - 1, as in
-                     * each iteration */
+  guint node;       /* the node that computes the operand: its index among the nodes of one
+                     * iteration */
   guint result;
   guint lag; /* number of iterations between computing and reading the operand; 0: both are in one
               * iteration */
@@ -121,7 +121,7 @@ guint cleave_onnx_repeat_end (const CleaveOnnxRepeat *repeat);
  * the repeat. */
 gboolean cleave_onnx_check_iterations (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat);
 /* Checks that nodes outside the repeat read only final states, and Concats that join a result from
- * all iterations. Adds an entry to the `stacks` of the repeat for each of these Concats. */
+ * all iterations. Adds a CleaveOnnxStack to the repeat for each of these Concats. */
 gboolean cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat);
 /* Returns the repeats (CleaveOnnxRepeat) that become Loops, ordered by their first nodes. No two
  * repeats overlap. */

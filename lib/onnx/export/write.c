@@ -206,9 +206,9 @@ cleave_onnx_add_packed (CleaveOnnxExport *export, const char *name, CleaveTensor
 
 /* The functions below add small constants, which several nodes may share. */
 
-/* Largest size, in bytes, of a constant that shares its initializer. A constant of the graph may
- * share it with an attribute of our op that is an operand in ONNX, such as the axes of a Squeeze.
- * Both must have the same name in the imported file and the same contents. */
+/* Largest size, in bytes, of a constant of the graph that shares its initializer with an attribute
+ * of our op. This attribute is an operand in ONNX, as the axes of a Squeeze are. The constant and
+ * the attribute must have the same name in the imported file and the same contents. */
 #define MAX_SMALL 4096
 
 static GBytes *
