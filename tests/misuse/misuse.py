@@ -292,7 +292,7 @@ class Generator:
             yield from [(v, 'ALIVE') for v in ('G_MININT64', 'G_MAXINT64')]
         if name == 'op' and base == 'char':
             yield from [(f'"{v}"', 'REFUSED') for v in ('', 'Nonsense', 'Conv', 'Input', 'Constant', 'Assemble', 'Where')]
-        # If a struct is an input, try bad values for its fields. The function overwrites the fields of an output.
+        # Try bad values for the fields of an input struct. The fields of an output struct need no values, since the function sets them.
         if stars == 1 and base in self.headers.structs and 'const' in kind:
             for field, values in self.bad_fields(base):
                 for value, must in values:

@@ -77,7 +77,7 @@ def check_nodes(path, old, new):
             check(path, node.name == was.name, f'node {was.name} is now {node.name}')
         check(path, node.doc_string == was.doc_string, f'doc string of node {was.name}')
         check(path, list(node.output)[:len(was.output)] == list(was.output)[:len(node.output)], f'results of {was.name}')
-        # The export may create constants from attributes. They have new names, so this check ignores operands with new names.
+        # The export may create constants with new names from attributes. This check ignores operands with new names.
         check(path, {n for n in node.input if n in known} <= set(was.input),
               f'operands of {was.name}: {list(was.input)} are now {list(node.input)}')
     values = {name for node in new.graph.node for name in list(node.output) + list(node.input)}

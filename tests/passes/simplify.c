@@ -14,7 +14,7 @@ typedef struct
 {
   GRand *random;
   GString *text;
-  CleaveGraph *graph; /* the graph that `text` describes; its output is the last value */
+  CleaveGraph *graph; /* the graph of `text`; its output is the last value of `text` */
   guint n;            /* number of values; the last is %n */
 } Chain;
 

@@ -63,7 +63,7 @@ PHRASES = [
 
 ANY_PHRASE = re.compile(rf'(?<![\w-])({"|".join(pattern for pattern, _ in PHRASES)})(?![\w-])', re.I)
 
-# A clause in place of a noun. The check allows a clause after one of the words in QUESTIONS, since it is an indirect question.
+# A clause in place of a noun. A clause after one of the words in QUESTIONS is an indirect question, which the check allows.
 CLAUSE = re.compile(
     r'(?<![\w-])(\w+,? )?(what (is|are|was|were|it|they|that|those|others?|one|nothing|all|an?|the|each|no|more|strips?'
     r'|lies|reads?|makes?|needs?))(?![\w-])', re.I)

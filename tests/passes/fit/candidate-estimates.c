@@ -338,8 +338,8 @@ make_heavy (void)
   return graph;
 }
 
-/* Each strip reads all weights again, at a rate of at most 60 bytes per nanosecond. The estimated
- * time includes these reads. */
+/* The estimated time includes that each strip reads all weights again, at a rate of at most 60
+ * bytes per nanosecond. */
 START_TEST (strips_of_large_weights_cost)
 {
   g_autoptr (CleaveGraph) graph = make_heavy ();

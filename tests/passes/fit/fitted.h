@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Plans of the fit, the graphs that they make, and assertions about both. The suites in
- * tests/passes/fit find a plan for a budget, and assert_holds() checks that the split graph has the
- * arena and the MACs of the plan, and the same bits. */
+/* Plans of the fit, the graphs that they split, and assertions about both. The suites in
+ * tests/passes/fit find a plan for a budget. assert_holds() checks that the split graph has the
+ * arena and the MACs that the plan reports, and computes the same bits as the unsplit graph. */
 
 #include "../../../passes/fit/measurement.h"
 #include "graphs.h"

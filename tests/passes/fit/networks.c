@@ -86,8 +86,8 @@ START_TEST (strips_take_the_place_of_a_join)
 }
 END_TEST
 
-/* Makes a part of a feature pyramid: the second operand of the Concat is large too, but computed
- * from a small value, so that it can be computed in strips. */
+/* Makes a part of a feature pyramid. The second operand of the Concat is large, too, but strips of
+ * this operand can be computed from a small value. */
 static CleaveGraph *
 make_pyramid (void)
 {
@@ -164,8 +164,8 @@ make_heads (guint n_layers, gint64 n_rows, gint64 n_heads, gint64 n)
   return graph;
 }
 
-/* In the plan, at most the keys and values of one head are live at one time, with the scores of
- * only some rows of this head. */
+/* In the plan, at most the keys and values of one head are live at the same time, with the scores
+ * of only some rows of this head. */
 START_TEST (heads_are_cut_by_rows)
 {
   const gint64 n_rows = 96, n_heads = 6, n = 16, whole = n_rows * n_heads * n * 4;

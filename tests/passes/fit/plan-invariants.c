@@ -55,8 +55,8 @@ print_plan (const CleaveGraph *graph, const CleaveFitOptions *options, gint64 bu
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
-/* A progress function that delays its thread, so that the other threads of the search are ahead of
- * it. */
+/* A progress function that delays the thread that calls it, so that the other threads of the search
+ * are ahead of this thread. */
 static void
 wait_a_little (double part, gpointer data)
 {

@@ -194,16 +194,16 @@ count_most (gint64 extent, gint64 alignment, gint64 min_chunk)
   return most;
 }
 
-/* Sets the alignment and the minimum of a tiling. Asserts that the tiling has ranges if `can_be`,
- * and has no ranges if not. The chunks must follow each other, be aligned and obey the minimum.
- * `n_wanted`: number of chunks; 0: any. */
+/* Sets the alignment and the minimum chunk size of a tiling. Asserts that the tiling has ranges if,
+ * and only if, `is_possible`. The chunks must follow each other, and obey the alignment and the
+ * minimum size. `n_wanted`: number of chunks; 0: any. */
 static void
 check_chunk_rules (CleaveTiling *split,
                    gint64 extent,
                    gint64 alignment,
                    gint64 min_chunk,
                    gint64 n_wanted,
-                   gboolean can_be)
+                   gboolean is_possible)
 {
   g_autoptr (CleaveTiling) owned = split;
   CleaveShape shape = CLEAVE_SHAPE (extent);
@@ -213,7 +213,7 @@ check_chunk_rules (CleaveTiling *split,
   cleave_tiling_set_alignment (split, alignment);
   cleave_tiling_set_min_chunk (split, min_chunk);
   ranges = cleave_tiling_get_ranges (split, &shape, NULL, NULL);
-  if ((ranges != NULL) != can_be)
+  if ((ranges != NULL) != is_possible)
     ck_abort_msg ("extent %d, alignment %d, minimum %d, %d wanted", (int) extent, (int) alignment,
                   (int) min_chunk, (int) n_wanted);
   for (guint i = 0; ranges != NULL && i < ranges->len; i++)

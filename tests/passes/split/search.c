@@ -92,8 +92,8 @@ longest_chunk (gint64 extent, gint64 n, gint64 alignment, gint64 min_chunk)
 static const gint64 rules_shape[] = { 12, 10, 7 };
 static const gint64 rules_align[] = { 4, 1, 3 }, rules_min[] = { 1, 3, 2 };
 
-/* Returns the smallest number of pieces of a Relu whose largest piece meets the limit. The Relu is
- * cut along two of its three dimensions. Returns 0 if no cut meets the limit. */
+/* The test cuts a Relu along two of its three dimensions. Returns the smallest number of pieces for
+ * which the largest piece meets the limit. Returns 0 if no cut meets the limit. */
 static gint64
 fewest_aligned (gint64 max_memory)
 {

@@ -94,8 +94,8 @@ START_TEST (slices_that_pieces_read_are_counted)
 }
 END_TEST
 
-/* Each of two searches finds few pieces, but they cut different dimensions. So the pieces of one
- * search need many Slices of the pieces of the other search. */
+/* Each of two searches finds few pieces, but the two searches cut different dimensions. So the
+ * pieces of one search need many Slices of the pieces of the other search. */
 START_TEST (a_search_names_a_sufficient_budget)
 {
   g_autoptr (CleaveGraph) graph = make_chain (CLEAVE_SHAPE (512, 512), 2);

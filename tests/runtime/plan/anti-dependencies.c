@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* If two steps on different threads access the same memory and one of them writes to it, one step
- * waits for the other. The waits of a program must be sufficient for any speed of the threads. */
+/* Tests waits between steps that reuse memory. If two steps on different threads access the same
+ * memory and one of the steps writes to it, one step waits for the other. The waits of a program
+ * must be sufficient for any speed of the threads. */
 
 #include "../../../lib/runtime/program-private.h"
 #include "random-graph.h"

@@ -259,8 +259,8 @@ START_TEST (heads_normalize_along_their_columns)
 END_TEST
 
 /* A head applies a following BatchNormalization only if scale, bias, mean and variance are
- * constants. If one of them is an input of the graph, the head cannot store its address, since the
- * caller may bind a tensor at any address. */
+ * constants. If one of these operands is an input of the graph, the head cannot store the operand's
+ * address, since the caller may bind a tensor at any address. */
 START_TEST (heads_do_not_normalize_by_inputs)
 {
   for (guint operand = 1; operand < 5; operand++)

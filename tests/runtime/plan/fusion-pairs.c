@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Fusion of pairs: each op that may be a head, with each op that may be fused with it, at all
- * ranks, and with extents of 1 in every dimension. */
+/* Tests each op that may be a head with each op that may be fused with this head, at all ranks, and
+ * with extents of 1 in every dimension. */
 
 #include "fusion-counts.h"
 #include "fusion-heads.h"
