@@ -13,8 +13,8 @@
 typedef struct _CleaveConstants CleaveConstants;
 
 /* Returns the store of the constants of `graph`, and counts how many steps of `storage` use each
- * constant. `given` TRUE: the program owns `graph`, so the nodes of `graph` also drop a constant
- * after its last use. */
+ * constant. If the program owns `graph` (`given` is TRUE), the store also frees memory of the
+ * graph: it removes each constant from its nodes after the last use of the constant. */
 CleaveConstants *cleave_constants_new (const CleaveStorage *storage,
                                        const CleaveGraph *graph,
                                        CleaveWeights *weights,

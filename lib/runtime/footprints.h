@@ -28,14 +28,15 @@ typedef struct
                     itself if there is none */
   gsize *first;  /* indexed by step: index in `lines` of the step's first entry; one more element at
                     the end is the length of `lines` */
-  GArray *lines; /* CleaveMemoryLines, step by step; NULL: nothing is prefetched, since all
-                    footprints stay in the cache */
+  GArray *lines; /* CleaveMemoryLines: the footprints of all steps, one after the other; NULL:
+                    nothing is prefetched, since all footprints stay in the cache */
 } CleaveFootprints;
 
-/* Appends to `lines` (CleaveMemoryLines) the cache lines that n_bytes bytes from `begin` touch.
+/* Appends to `lines` (CleaveMemoryLines) the cache lines that contain the n_bytes bytes at `begin`.
  * Appends nothing if `begin` is NULL. */
 void cleave_memory_lines_add (GArray *lines, gconstpointer begin, gsize n_bytes);
-/* Sorts the entries from index `first` on by address, and joins entries that overlap or touch. */
+/* Sorts the entries of `lines` from index `first` on by address, and joins entries that overlap or
+ * touch. */
 void cleave_memory_lines_unite (GArray *lines, guint first);
 
 void cleave_footprints_clear (CleaveFootprints *footprints);

@@ -149,9 +149,10 @@ cleave_kernel_add_memory (const CleaveKernelFamily *family, gconstpointer state,
     family->add_memory (state, lines);
 }
 
-/* Runs the fused consumers that are not epilogue ops on the elements [begin, end) of the result. A
- * kernel calls this function once for each range of its result, after it has stored all elements of
- * the range and will not read them again. */
+/* Runs fused consumers for the elements [begin, end) of the kernel's result: all consumers except
+ * the epilogue ops, which the kernel has already applied. A kernel calls this function once for
+ * each range of its result. It has then stored all elements of the range and will not read them
+ * again. */
 static inline void
 cleave_kernel_range_done (const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {

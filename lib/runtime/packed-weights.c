@@ -149,9 +149,9 @@ cleave_weights_find_base (CleaveTensor *constant, guint dim, gint64 *first)
   return base;
 }
 
-/* Takes the next copy from the list of stored copies, for the copy that a kernel requests. Returns
- * the memory of the stored copy. Returns NULL if there are no stored copies, or if the next stored
- * copy has another key or size. */
+/* A kernel requests a copy of `n_bytes` bytes with the key `key`. If the next stored copy has this
+ * key and this size, returns the memory of the stored copy. Otherwise returns NULL. Also returns
+ * NULL if no stored copy is left. */
 static gpointer
 find_stored (const CleaveWeights *weights, const char *key, gsize n_bytes)
 {

@@ -60,8 +60,9 @@ gconstpointer cleave_weights_get (CleaveWeights *weights,
                                   gconstpointer data);
 /* Returns `n_bytes` bytes that `find` computes from a base, for example the answer whether all
  * weights fit into 4 bits. A kernel reads the bytes in `prepare`, to choose a layout. Works as
- * cleave_weights_get() with the key `question`, but calls `find` even in a set for a program that
- * never runs. `find` NULL: returns memory with undefined contents. */
+ * cleave_weights_get() with the key `question`. But `find` is called even if
+ * cleave_weights_new_unpacked() made `weights`, since `prepare` needs the answer. `find` NULL:
+ * returns memory with undefined contents. */
 gconstpointer cleave_weights_ask (CleaveWeights *weights,
                                   CleaveTensor *base,
                                   const char *question,

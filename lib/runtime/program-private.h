@@ -100,7 +100,9 @@ struct _CleaveProgram
 
   guint n_tasks; /* number of tasks, including the tasks of JOIN steps, which do nothing but wait */
   CleaveTask *tasks;
-  CleaveFusedConsumer *fused; /* indexed by task: the description of the task as a fused consumer */
+  CleaveFusedConsumer *fused; /* descriptions of steps as fused consumers: the steps of thread 0 in
+                                 their order, then the steps of thread 1, and so on. The entry of a
+                                 step that is not fused is unset */
   CleaveSchedule *schedule;
   CleaveWaits waits; /* waits of each step: for values that other threads compute, and for memory
                         that earlier values occupy */
@@ -172,8 +174,9 @@ void cleave_program_find_bindings (CleaveProgram *program,
 /* If the bound tensor has the strides that the steps expect, makes the steps use its memory
  * directly. Otherwise makes them use the arena's memory. */
 void cleave_binding_apply (CleaveBinding *binding);
-/* fusion.c: finds fused consumers and the waits of all steps. An epilogue op has no waits for
- * memory, since its kernel stores only the result of the last epilogue op. */
+/* fusion.c: finds fused consumers and the waits of all steps. A step that becomes an epilogue op
+ * does not wait for memory: its head's kernel stores the result of the last epilogue op, and no
+ * other value. */
 void
 cleave_program_fuse (CleaveProgram *program, const CleaveMaking *making, const CleaveArena *arena);
 /* store-fusion.c: groups STORE steps that run together. */

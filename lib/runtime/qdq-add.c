@@ -78,12 +78,12 @@ read_terms (CleaveQdqSearch *s, const CleaveBodyCall *call, CleaveQdqAdd *to)
   0.375 /* smallest useful `tolerance`: with a smaller one, the fast path would leave too many     \
            results to the exact computation */
 
-/* Plans the fast path: its factors, its addend and `tolerance`. If a result before rounding is
- * within `tolerance` of an integer, the fast path rounds it to the same integer as the reference
- * kernel. Each float operation has an error of at most 2^-24 of its result. The reference kernel
- * multiplies or divides once for each of the two terms, adds them, and quantizes the sum; the fast
- * path has the same number of operations. The sum of all errors is at most 12 times 2^-24 of the
- * largest magnitude. */
+/* Plans the fast path: its factors, its addend and `tolerance`. If a result before rounding differs
+ * from the nearest integer by less than `tolerance`, the float errors are too small to move it
+ * across a half. Rounding then gives the integer of the reference kernel. Each float operation has
+ * an error of at most 2^-24 of its result. The reference kernel multiplies or divides once for each
+ * of the two terms, adds them, and quantizes the sum; the fast path has the same number of
+ * operations. The sum of all errors is at most 12 times 2^-24 of the largest magnitude. */
 static void
 plan_few_steps (CleaveQdqAdd *add)
 {

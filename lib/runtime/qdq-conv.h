@@ -81,18 +81,19 @@ extern const CleaveOp cleave_op_qdq_table;
 /* Returns a table that computes the same result as the group, or NULL if no table does. */
 CleaveQdqTable *cleave_qdq_table_find (const CleaveKernelInstance *group);
 
-/* A sum or product of two dequantized values as one op, whose result is quantized. One of the two
- * operands may be a float constant. Each operand may be broadcast. */
+/* A group that adds or multiplies two dequantized values and quantizes the result; the runtime
+ * computes the whole group as one op. One of the two operands may be a float constant. Each operand
+ * may be broadcast. */
 typedef struct
 {
   CleaveQdqX x[2]; /* the two operands; `element` of a float constant is CLEAVE_FLOAT32 */
   CleaveQdqEnd end;
   gboolean is_product;
-  /* Constants of the fast path. For a sum, the fast path adds `addend` and both operands, each
-   * times its `factor`; an operand is an unsigned 8-bit value or a float. For a product, it
-   * multiplies the two operands, each minus its zero point, and factor[0]. If the result before
-   * rounding differs from an integer by less than `tolerance`, rounding gives the exact byte.
-   * `tolerance` 0: there is no fast path. */
+  /* Constants of the fast path. For a sum, the fast path adds three numbers: `addend`, and each
+   * operand times its `factor`; an operand is an unsigned 8-bit value or a float. For a product, it
+   * multiplies three numbers: each operand minus its zero point, and factor[0]. If the result
+   * before rounding differs from an integer by less than `tolerance`, rounding gives the exact
+   * byte. `tolerance` 0: there is no fast path. */
   float factor[2], addend, tolerance;
 } CleaveQdqAdd;
 
@@ -100,9 +101,9 @@ extern const CleaveOp cleave_op_qdq_add;
 /* Returns a sum or product that computes the same result as the group, or NULL if there is none. */
 CleaveQdqAdd *cleave_qdq_add_find (const CleaveKernelInstance *group);
 
-/* The mean of dequantized values as one op, whose result is quantized. The op of the group is a
- * GlobalAveragePool or a ReduceMean. `has_doubles`: the op is ReduceMean, whose reference kernel
- * adds in double precision. */
+/* A group that computes the mean of dequantized values and quantizes the mean; the runtime computes
+ * the whole group as one op. In the group, the mean is a GlobalAveragePool or a ReduceMean.
+ * `has_doubles`: it is a ReduceMean, whose reference kernel adds in double precision. */
 typedef struct
 {
   CleaveQdqX x;

@@ -15,11 +15,11 @@
  * scratch. */
 typedef struct
 {
-  guint outer; /* index of the group's operand; CLEAVE_BODY_ABSENT: the source is an intermediate
-                  value */
-  guint read;  /* if the source is an operand of the group: index of the operand's byte offset among
-                  the offsets of a tile */
-  gint64 at;   /* if the source is an intermediate value: its byte offset in scratch */
+  guint outer; /* if the call's operand is an operand of the group: its index in the group;
+                  CLEAVE_BODY_ABSENT: the call's operand is an intermediate value */
+  guint read;  /* for an operand of the group: index of its byte offset in the list of offsets that
+                  CleaveTiles stores for each tile */
+  gint64 at;   /* for an intermediate value: its byte offset in scratch */
 } CleaveTileSource;
 
 /* One call of the group, prepared for all tiles of one kind. */
@@ -31,10 +31,12 @@ typedef struct
   gpointer state;
   CleaveTensorType *types; /* indexed by operand: its type in a tile */
   CleaveTileSource *sources;
-  gint64 to; /* byte offset of the result in scratch; -1: the result is the result of the group */
-  gboolean is_fused; /* TRUE: the call is an epilogue op, which the kernel of the call before it
-                        applies */
-  /* if `is_fused` of the next call is TRUE: the next call as a fused consumer of this call */
+  gint64 to; /* byte offset of the call's result in scratch; -1: the call's result is the result of
+                the group */
+  gboolean is_fused; /* TRUE: the call is an epilogue op, so the kernel of the previous call applies
+                        it */
+  /* the description of the next call as a fused consumer; used only if the next call is an epilogue
+   * op (its `is_fused` is TRUE) */
   CleaveFusedConsumer next;
 } CleaveTilePiece;
 

@@ -44,8 +44,9 @@ cleave_axis_find_inner (const CleaveAxis *axis, gint64 *begin, gint64 *end)
   *end = last < 0 ? 0 : MIN (last / axis->stride + 1, axis->n_y);
 }
 
-/* If the result has extent 1 along an axis, sets the axis' `y_step` to the step of a dense layout.
- * No kernel uses this step, but cleave_axes_nest() compares it with the other steps. */
+/* Sets `y_step` of each axis along which the result has extent 1. Kernels do not use this step, but
+ * cleave_axes_nest() compares the steps of all axes. The new step is the step that a result without
+ * gaps would have: the number of elements of a pixel or of a row. */
 static inline void
 cleave_axes_settle (CleaveAxis axes[2], gint64 n_channels)
 {

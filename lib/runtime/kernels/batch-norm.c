@@ -29,13 +29,13 @@ enum { AT_Y, AT_X, AT_FACTOR, AT_B, AT_MEAN, N_VIEWS };
 /* Number of floats in a cache line. */
 #define CACHE_LINE 16
 
-/* Number of vectors of a pixel that are normalized at once. Each vector needs three more registers,
- * for the factor, b and the mean. */
+/* Number of vectors of a pixel that are normalized at once. Besides its elements of x, each vector
+ * needs three registers: for the factors, the b and the means of its channels. */
 #define MAX_COLUMNS 2
 
 typedef struct
 {
-  /* loops over the dimensions outside a line or, if `in_columns`, outside the pixels */
+  /* loops over all dimensions except the dimensions of a line or, if `in_columns`, of the pixels */
   CleaveLoops loops;
   gint64 n_pixels;   /* number of pixels that run_pixels() or run_columns() normalizes at once */
   gint64 n_repeated; /* number of pixels that form one line, with a copy of the factors for each
@@ -268,9 +268,10 @@ repeat (const float *from, gint64 step, gint64 n, gint64 times, float *to)
       *to++ = from[i * step];
 }
 
-/* Normalizes all pixels of `line`, n_line elements at a time. `factor`: the factors of n_line
- * elements. The values of b begin `line_distance` floats after `factor`, the means `line_distance`
- * floats after b. */
+/* Normalizes all pixels of `line`, n_line elements at a time: y = fma (x - mean, factor, b).
+ * `factor` is an array of n_line factors. An array of n_line addends b begins `line_distance`
+ * floats after `factor`, and an array of n_line means begins `line_distance` floats after the array
+ * of b. */
 static void
 run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint64 n_line)
 {

@@ -26,9 +26,9 @@ typedef struct
 {
   const CleaveLoops *loops;
   CleaveBoxRun run;
-  gint64 shortest; /* boxes of lines with at most this number of elements are transposed: the inner
-                      loop runs over the lines, not over the elements of a line */
-  gint64 most;     /* largest number of elements of a box whose lines are longer than `shortest` */
+  gint64 shortest; /* if lines have at most this number of elements, each box is transposed: the
+                      inner loop of `run` runs over the lines, not over the elements of a line */
+  gint64 most;     /* limit on the number of elements of a box that is not transposed */
 } CleaveBoxes;
 
 static inline void
@@ -43,9 +43,9 @@ cleave_boxes_run_line (const CleaveBoxes *boxes,
   boxes->run (state, instance, &(CleaveBox){ length, 1, offset, step, step });
 }
 
-/* Runs `line` and the evenly spaced lines after it that begin before `end`, as one box. Sets `line`
- * to the last line that ran. If lines are short, the box is transposed: line 0 of the box consists
- * of the first elements of all lines, and line 1 of the second elements. */
+/* Computes `line` and the evenly spaced lines after it that begin before `end`, as one box. Sets
+ * `line` to the last line of the box. If lines are short, the box is transposed: line 0 of the box
+ * consists of the first elements of all lines, and line 1 of the second elements. */
 static inline void
 cleave_boxes_run_lines (const CleaveBoxes *boxes,
                         gconstpointer state,
@@ -81,8 +81,8 @@ cleave_boxes_run_lines (const CleaveBoxes *boxes,
     line->offset[v] += (n - 1) * next[v];
 }
 
-/* Runs the elements at offsets [begin, end) of view 0. If this range is not the whole view, each
- * line of view 0 must end before the next line begins (cleave_loops_nest()). */
+/* Computes the elements at offsets [begin, end) of view 0, box by box. If this range is not the
+ * whole view, each line of view 0 must end before the next line begins (cleave_loops_nest()). */
 static inline void
 cleave_boxes_run_part (const CleaveBoxes *boxes,
                        gconstpointer state,

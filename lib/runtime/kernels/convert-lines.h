@@ -46,8 +46,9 @@ struct _Convert
   CleaveLoops loops; /* loops over views of y, x and, if present, scale and zero point */
   CleaveLoops parts; /* loops over the views of `loops`, with lines along the innermost dimension of
                         y; used to compute y part by part */
-  CleaveLoops rows;  /* loops over groups of short lines of equal length; a line of these loops
-                        consists of the first elements of all short lines in a group */
+  CleaveLoops rows;  /* loops over groups of adjacent short lines of equal length. A call computes
+                        one group. The length and the steps of these loops belong to the group: the
+                        number of short lines, and the distances from each short line to the next */
   gint64 n_of_row;   /* number of elements of each short line in a group of `rows`; 0: `rows` is
                         unused */
 };

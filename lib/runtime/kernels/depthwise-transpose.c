@@ -20,8 +20,8 @@ typedef struct
                       positions of x and y along this axis are counted backwards */
 } Phase;
 
-/* The result elements that belong to one phase of each of the three axes. One convolution computes
- * them. */
+/* One phase of each of the three axes. A single convolution computes all result elements that
+ * belong to the three phases. */
 typedef struct
 {
   CleaveDepthwise floats;
@@ -44,7 +44,8 @@ phase_of (const CleaveAxis *axis, gint64 pixel)
   return (pixel + axis->pad) % axis->stride;
 }
 
-/* Returns the phase whose first tap is `tap`, with its result elements and its number of taps. */
+/* Returns the phase of `axis` whose first tap is `tap`. The field `axis` of the phase describes its
+ * result elements and its taps. */
 static Phase
 find_phase (const CleaveAxis *axis, gint64 tap)
 {

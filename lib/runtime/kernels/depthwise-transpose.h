@@ -6,8 +6,7 @@
 /* The kernel functions of transposed depthwise convolutions. depthwise.c puts them into its kernel
  * families, beside the functions of ordinary depthwise convolutions.
  *
- * This struct has the first fields of the plan of any depthwise convolution, ordinary or
- * transposed. */
+ * The plan of every depthwise convolution, ordinary or transposed, begins with this struct. */
 typedef struct
 {
   gboolean is_transposed;

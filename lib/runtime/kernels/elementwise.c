@@ -110,8 +110,9 @@ epilogue_op (gconstpointer state,
   static const struct
   {
     const CleaveOp *op;
-    CleaveEpilogueKind epilogue_op[2]; /* kinds of epilogue op that this op can be: [0] if v is
-                                          operand 0, [1] if v is operand 1 */
+    CleaveEpilogueKind epilogue_op[2]; /* indexed by `v`, the index of the operand that the head's
+                                          kernel has in registers: the kind of epilogue op; 0
+                                          (CLEAVE_EPILOGUE_NONE) if there is none */
   } epilogue[] = { { &cleave_op_relu, { CLEAVE_EPILOGUE_RELU } },
                    { &cleave_op_clip, { CLEAVE_EPILOGUE_CLIP } },
                    { &cleave_op_add, { CLEAVE_EPILOGUE_ADD, CLEAVE_EPILOGUE_ADD } },

@@ -72,7 +72,8 @@ cleave_epilogue_at_load (const CleaveEpilogueAt *at, const float *from)
   return at->some ? cleave_vector_load_some (from, (int) at->m) : cleave_vector_load (from);
 }
 
-/* Loads the elements that belong to vector c from an array with one element per channel. */
+/* Loads numbers from an array with one number per channel: for each lane of vector c of a block,
+ * the number of the lane's channel. */
 static CLEAVE_SPECIALISED CleaveVector
 cleave_epilogue_at_load_channels (const CleaveEpilogueAt *at, const float *from, int c)
 {
@@ -128,8 +129,9 @@ cleave_epilogue_op_do_clip (const CleaveEpilogueOp *epilogue_op,
   CLEAVE_EPILOGUE_ALL (cleave_vector_at_most (cleave_vector_at_least (v, least), most));
 }
 
-/* Applies a function to the block through memory, since the function needs all registers. `gate`
- * TRUE: replaces each value v by v times the function of v. */
+/* Applies the function of a fused consumer to all vectors of a block, `sum`. The function needs all
+ * registers, so the vectors are stored to memory before the call and loaded after it. `gate` TRUE:
+ * replaces each value v by v times the function of v. */
 static CLEAVE_SPECIALISED void
 cleave_epilogue_do_function (const CleaveFusedConsumer *self,
                              gboolean gate,

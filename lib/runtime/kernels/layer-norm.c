@@ -139,7 +139,8 @@ normalize (const Rows *rows, const Some *some, int n_rows)
       some->y[r][i] = (some->x[r][i] - some->mean[r]) * some->inverse[r] * scale[i] + b[i];
 }
 
-/* Normalizes n_rows rows. `offset`: for each row, its offset in each view of the loops. */
+/* Normalizes n_rows rows. `offset[r][v]`: offset of row r in view v of the loops over the rows.
+ * View v belongs to result v; the view after the results belongs to x. */
 static CLEAVE_SPECIALISED void
 run_some (const Rows *rows, gint64 (*offset)[4], int n_rows)
 {

@@ -129,7 +129,8 @@ cleave_loops_init (CleaveLoops *loops,
   cleave_loops_init_along (loops, first, first, others, n_others);
 }
 
-/* Makes the longest dimension the line if lines have fewer than `few` elements. */
+/* If lines have fewer than `few` elements, exchanges the dimension of the lines and the longest
+ * other dimension, so that lines become longer. */
 static inline void
 cleave_loops_lengthen (CleaveLoops *loops, gint64 few)
 {

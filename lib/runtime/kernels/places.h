@@ -88,8 +88,9 @@ cleave_places_step (const CleaveView *view)
 }
 
 /* Reads, for each channel, the bias that is added to the integer sum and the scale by which the sum
- * is multiplied. The scale is computed in the order of the reference kernel. Returns FALSE if the
- * op has no scales, so that the integer sums are the result. */
+ * is multiplied. The scale is x_scale * w_scale / y_scale, computed from left to right, since the
+ * reference kernel rounds in this order. Returns FALSE if the op has no scales, so that the integer
+ * sums are the result. */
 static inline gboolean
 cleave_places_read_scales (const CleavePlaces *p,
                            const CleaveKernelInstance *instance,

@@ -50,8 +50,9 @@ cleave_pool_is_empty (const CleavePoolWindow *w)
   return w->n_planes * w->n_rows * w->n_columns == 0;
 }
 
-/* A pooling is defined by three functions. `begin` returns the initial value. `step` combines the
- * value so far with a tap of its row, or with the value of a row. `end` returns the final value. */
+/* A pooling is defined by three functions. `begin` returns the initial value of a window. `step`
+ * combines two values: the taps of each row of the window one after the other, and then the results
+ * of the rows with the value of the window. `end` returns the final value. */
 
 /* The functions of the maximum. A maximum begins with the first tap, and takes each later tap that
  * is greater or a NaN. */

@@ -26,10 +26,11 @@ typedef struct
 /* Returns x / scale, rounded as one division would round it, to the nearest integer, ties to even.
  * x must not be a NaN, and the quotient must fit into 22 bits.
  *
- * Rounding matters only if the quotient is close to the middle between two integers. The product
- * with the reciprocal is then that middle or an adjacent float, and the remainder of x is exact. So
- * product plus correction is x / scale, correctly rounded (Markstein's theorem). For all other
- * quotients, the product and x / scale are on the same side of the middle. */
+ * Let `half` be the middle between the two integers next to x * reciprocal. The code computes half
+ * + (x - half * scale) * reciprocal. Rounding matters only if the quotient is close to `half`. Then
+ * x * reciprocal is `half` or an adjacent float, and the remainder x - half * scale is exact. The
+ * result is therefore x / scale, correctly rounded (Markstein's theorem). For all other quotients,
+ * the result and x / scale are on the same side of `half`. */
 static inline CleaveIntVector
 cleave_divide_tame_to_ints (CleaveVector x, const CleaveDivisor *by)
 {

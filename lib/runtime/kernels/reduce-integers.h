@@ -13,10 +13,11 @@
 /* Number of adjacent rows that are reduced at once. */
 #define TOGETHER 256
 
-/* Lists the reductions: X (word, element, E, A, start, map, join, finish). E is the type of an
- * element x, A is the type of the accumulator s. `start` is the initial s, `map` gives a value v
- * for x, `join` combines s and v, and `finish` is the result. U is the unsigned type with the size
- * of E. W is the 64-bit type with the sign of E. */
+/* Lists the reductions as X (name, element, E, A, start, map, join, finish). `name` is the op,
+ * `element` its element type. E is the C type of an element x, A is the type of the accumulator s.
+ * `start` is the initial s, `map` gives a value v for x, `join` combines s and v, and `finish` is
+ * the result. SUMS() also gets U, the unsigned type with the size of E, and W, the 64-bit type with
+ * the sign of E. */
 /* clang-format off */
 #define BOUNDS(X, e, E, LEAST, MOST)                                                               \
   X (reduce_max, e, E, E, LEAST, x, s >= v ? s : v, s)                                             \

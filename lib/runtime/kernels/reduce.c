@@ -61,7 +61,7 @@ find_reduction (const CleaveOp *op, CleaveElement element)
 }
 
 /* Returns whether the reduction copies strided elements of rows to a contiguous buffer.
- * ReduceLogSumExp reads each row twice, so it does not copy them. */
+ * ReduceLogSumExp does not: it reads each row twice, and a row may be longer than the buffer. */
 static gboolean
 gathers (const Reduce *r, CleaveElement element)
 {

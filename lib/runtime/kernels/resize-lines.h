@@ -33,8 +33,9 @@ typedef struct
 #define CLEAVE_RESIZE_HAS_BLOCKS FALSE
 #endif
 
-/* Initializes a block for n results, at most CLEAVE_VECTOR. Returns FALSE if the operand elements
- * of some tap do not lie within one vector of a line of `n_from` elements. */
+/* Initializes a block for n results, at most CLEAVE_VECTOR, from a line of `n_from` operand
+ * elements. A tap reads one operand element for each result. Returns FALSE if the elements that one
+ * of the taps reads do not fit into one vector of contiguous elements. */
 static inline gboolean
 cleave_resize_block_init (
     CleaveResizeBlock *block, const CleaveResizeTaps *taps, gint64 n, guint n_taps, gint64 n_from)

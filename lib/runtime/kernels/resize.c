@@ -40,9 +40,9 @@ typedef struct
   gint64 n_from;     /* number of pixels of an operand line */
   /* number of channels of a pixel; number of pixels that are processed at once */
   gint64 n_channels, n_together;
-  CleaveShape lines; /* shape of the result without the dimensions in a line */
-  CleaveResizeTaps *taps[CLEAVE_MAX_RANK]; /* indexed by dimension: the taps of each position; NULL
-                                              for dimension c */
+  CleaveShape lines; /* shape of the result without the dimensions of a line */
+  CleaveResizeTaps *taps[CLEAVE_MAX_RANK]; /* indexed by dimension: an array with the taps of each
+                                              position; NULL for dimension `c`, the channels */
   CleaveResizeBlock *blocks; /* taps of each vector of pixels along a line, if a pixel has one
                                 channel; NULL: results are computed one by one */
 } Resize;
@@ -393,7 +393,7 @@ go_back (const CleaveResizeTaps *taps, gint64 n)
   return FALSE;
 }
 
-/* Computes a result that has only one dimension outside its lines: `rows`. */
+/* Computes a result whose lines are counted by a single dimension, `r->rows`. */
 static void
 run_rows (Part *part, const float *x, const CleaveView *y, float *to, float *scratch)
 {

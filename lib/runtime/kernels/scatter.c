@@ -29,8 +29,8 @@ typedef struct
   CleaveScatterReduction reduction;
 } Scatter;
 
-/* If all elements of a line have the same index (stride 0), removes a dimension from the loops: the
- * innermost dimension outside the lines. One call then combines all lines along this dimension. */
+/* If all elements of a line have the same index (stride 0), removes the innermost dimension from
+ * the loops over the lines. One call then combines all lines along this dimension. */
 static void
 take_rows (Scatter *s)
 {

@@ -12,19 +12,18 @@
 #define MAX_OPERANDS 8
 #define MAX_RESULTS 3
 
-/* Layouts of the float copies, tried in this order until the float family serves one. AS_IT_LIES is
- * the memory order of the original; SHORT_OUTERMOST also moves short dimensions outermost. */
+/* Layouts of the float32 copies, tried in this order until a kernel family serves one. AS_IT_LIES
+ * is the memory order of the original; SHORT_OUTERMOST also moves short dimensions outermost. */
 typedef enum { SHORT_OUTERMOST, AS_IT_LIES, CHANNELS_INNERMOST, N_ORDERS } Order;
 
-/* The elements of an operand or result that a piece reads or writes, and their copy in float32. */
+/* The elements of an operand or result that a piece uses. `is_upcast`: they have a float32 copy. */
 typedef struct
 {
   CleaveView view;               /* view of the elements; each run sets the data pointer */
   gint64 offset;                 /* byte offset from the begin of the operand or result */
   CleaveView floats;             /* view of the float copy, or else of the elements; no address */
   gsize at;                      /* byte offset of the float copy in scratch */
-  gboolean is_upcast, is_packed; /* is_upcast: there is a float copy; is_packed: the float family
-                                    packs the elements */
+  gboolean is_upcast, is_packed; /* is_packed: the float family packs the elements */
 } Side;
 
 typedef struct
@@ -59,7 +58,8 @@ type_of_floats (const CleaveCall *call, const CleaveTensorType *type)
  * of 8 channels of 32,768 pixels takes 0.42 ms with this move, and 2.2 ms without it. */
 #define SHORT_LINE 8
 
-/* Returns a dense float view with the shape of `view` and the order of `like`, changed by `how`. */
+/* Returns a dense float32 view with the shape of `view`. Its dimensions have the memory order of
+ * `like`, unless `how` requires another order. */
 static CleaveView
 lay_out_floats (const CleaveView *view, const CleaveView *like, Order how)
 {
@@ -110,9 +110,9 @@ side_init (Side *side,
     side->at = cleave_take_scratch (n_scratch, cleave_shape_n_elements (&side->view.type.shape));
 }
 
-/* Returns the view whose order of dimensions in memory the float copy of result y gets. Returns x,
- * since families are fastest if x and y have the same order; returns y if x does not determine the
- * order of all dimensions of y. */
+/* Returns the view whose memory order the float copy of result y gets. This is x, since families
+ * are fastest if x and y have the same order; y if x does not give an order to all dimensions of
+ * y. */
 static const CleaveView *
 order_of_result (const CleaveView *x, const CleaveView *y)
 {

@@ -226,9 +226,9 @@ cleave_vector_floor (CleaveVector v)
 #endif
 }
 
-/* Clamps each lane to [low, high]; a NaN becomes 0. With AVX-512, a value below `low` stays
- * unchanged: the conversion to integers after this function turns it into an integer below
- * `low`. */
+/* Clamps each lane to [low, high]; a NaN becomes 0. The caller then converts the lanes to integers.
+ * AVX-512 clamps to `high` only, since its conversion turns a value below `low` into an integer
+ * below `low`. */
 static inline CleaveVector
 cleave_vector_within (CleaveVector v, CleaveVector low, CleaveVector high)
 {

@@ -4,8 +4,8 @@
  * the offset where the conflicting buffers are cheapest to evict. The search evicts them, and
  * places them again later. Each eviction raises the price of the buffer that evicts, so that the
  * search does not repeat itself. A conflict of a buffer is another buffer that must not share
- * memory with it. Each move examines only the conflicts of one buffer; a visit examines one
- * conflict. */
+ * memory with it. The effort of the search is counted in visits: each time the search examines a
+ * buffer is one visit. To place a buffer, the search visits the conflicts of this buffer alone. */
 
 #include "arena-evict.h"
 
@@ -16,8 +16,8 @@
 
 enum { UNPLACED = -1 };
 
-/* Limits on the visits of conflicts in one call: MAX_VISITS in total, and MAX_VISITS_EACH times the
- * number of conflicts. A call that needs more visits hardly ever succeeds. */
+/* Limits on the visits in one call: MAX_VISITS in total, and MAX_VISITS_EACH times the sum of the
+ * numbers of buffers and of conflicts. A call that needs more visits hardly ever succeeds. */
 #define MAX_VISITS (G_GINT64_CONSTANT (1) << 20)
 #define MAX_VISITS_EACH 300
 
@@ -29,16 +29,19 @@ typedef struct
   gint64 *offsets, *prices;
   guint *conflicts; /* copy of `conflicts` of the task; find_begins() sorts the conflicts of a
                        buffer in this copy by their current offsets */
-  CleaveArenaEdge *begins, *ends; /* begins and ends of the current buffer's placed conflicts,
-                                     sorted, with the prices of evicting them */
+  CleaveArenaEdge *begins, *ends; /* begins and ends of the placed buffers that conflict with the
+                                     current buffer, sorted, with the prices of evicting these
+                                     buffers */
   CleaveArenaEdge *scratch;
   guint n_edges;
-  guint *away;    /* indices of the conflicts of the current buffer that are not placed */
+  guint *away;    /* indices of the buffers that conflict with the current buffer and are not
+                     placed */
   guint *waiting; /* indices of all unplaced buffers */
   double *ranks;  /* indexed by buffer: the rank of the buffer; the search places the unplaced
                      buffer with the lowest rank next */
   guint n_waiting;
-  gint64 n_owed; /* lower bound on the number of visits that placing all unplaced buffers takes */
+  gint64 n_owed; /* lower bound on the number of visits until all unplaced buffers are placed: the
+                    total number of their conflicts */
   gint64 n_visits;
   guint32 random;
 } Eviction;
@@ -65,8 +68,9 @@ get_base_price (const CleaveArenaTask *task, guint buffer)
   return (gint64) (256 * sqrt (count_conflicts (task, buffer) + 1));
 }
 
-/* Fills `begins` with the placed conflicts of a buffer, sorted by offset. Stores the sorted order
- * in `conflicts`, so that the next sort takes nearly linear time. */
+/* Fills `begins` with one entry for each placed buffer that conflicts with `buffer`, sorted by
+ * offset. Stores the sorted order in `conflicts`, so that the next sort takes nearly linear
+ * time. */
 static void
 find_begins (Eviction *e, guint buffer)
 {
@@ -151,8 +155,8 @@ try_offsets_above (Eviction *e, gint64 n_bytes, Choice *choice)
     }
 }
 
-/* Tries the offset right below each conflicting buffer. The prices are computed as in
- * try_offsets_above(). */
+/* Tries the offset right below each conflicting buffer. The price of an offset is the sum of the
+ * prices of the conflicting buffers that would be evicted, as in try_offsets_above(). */
 static void
 try_offsets_below (Eviction *e, gint64 n_bytes, Choice *choice)
 {

@@ -15,7 +15,8 @@ typedef struct
   guint first, gone;
 } CleaveArenaSpan;
 
-/* Sets the offset of each buffer, in the order of first use, to the smallest gap that holds the
- * buffer. Returns the bytes of the arena. `spans` must be sorted by `first`. Takes O(n log n) time
- * for n buffers. If few buffers are in use at once, cleave_arena_place() finds smaller arenas. */
+/* Places the buffers in the order of first use, and stores their offsets in `offsets`. Each buffer
+ * goes to the begin of the smallest gap that is large enough. Returns the bytes of the arena.
+ * `spans` must be sorted by `first`. Takes O(n log n) time for n buffers. If few buffers are in use
+ * at once, cleave_arena_place() finds smaller arenas. */
 gint64 cleave_arena_sweep (const CleaveArenaSpan *spans, guint n, gint64 *offsets);

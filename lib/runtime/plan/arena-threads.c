@@ -13,8 +13,8 @@
 /* Limit on the rounds; each round tries to move every large buffer once. A round without a move
  * ends the search. */
 #define MAX_ROUNDS 3
-/* A buffer may move to the offsets of this many large buffers before it, and of this many after it.
- * Large buffers are sorted by first use. */
+/* Large buffers are sorted by first use. A buffer may move to the offset of one of the WINDOW large
+ * buffers before it in this order, or of one of the WINDOW large buffers after it. */
 #define WINDOW 32
 /* Limit on visits of buffers: a visit compares two buffers, and all visits take about 4 ms. On the
  * networks of tests/peers/classes, four times this limit saves up to 1.25 times as much traffic. */
@@ -150,8 +150,8 @@ typedef struct
                        for the current buffer */
   GArray *tenures;  /* Tenure: disjoint ranges of the arena, each with the buffer that occupied it
                        last */
-  gint64 foreign;   /* number of bytes that pass to another thread in the range of the current
-                       buffer */
+  gint64 foreign;   /* number of bytes of the current buffer's range in the arena that pass from one
+                       thread to another */
   /* offsets tried for the current buffer; the first `n_tried` are set */
   gint64 tried[2 * 2 * WINDOW];
   guint n_tried;
@@ -190,8 +190,8 @@ add_tenure (Moving *m, gint64 begin, gint64 end, guint buffer)
 }
 
 /* Records that `buffer` occupies the range [begin, end) of the arena after all buffers that were
- * recorded before. Returns the number of bytes in this range that one thread used in an earlier
- * buffer and another thread writes in `buffer`. */
+ * recorded before. Returns the number of bytes in this range that one thread reads or writes in an
+ * earlier buffer and another thread writes in `buffer`. */
 static gint64
 take_over (Moving *m, guint buffer, gint64 begin, gint64 end)
 {

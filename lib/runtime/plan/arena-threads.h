@@ -32,9 +32,9 @@ typedef struct
   CleaveArenaShare *shares;
 } CleaveArenaThreads;
 
-/* Computes the bytes of each buffer that each thread uses. `order` lists the storage's buffers by
- * first use; buffer b of the output is order[b]. `used` gives the threads that use each buffer of
- * the storage. */
+/* Finds, for each buffer, the threads that use the buffer, and the range of bytes that each thread
+ * uses. `order` lists the buffers of the storage by first use. Buffer b of `threads` is buffer
+ * order[b] of the storage. `used` gives the threads that use each buffer of the storage. */
 void cleave_arena_threads_init (CleaveArenaThreads *threads,
                                 const CleaveStorage *storage,
                                 const CleaveGraph *graph,
@@ -44,9 +44,10 @@ void cleave_arena_threads_init (CleaveArenaThreads *threads,
 void cleave_arena_threads_clear (CleaveArenaThreads *threads);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveArenaThreads, cleave_arena_threads_clear)
 
-/* Moves a buffer to other memory if the thread that writes the buffer used that memory last, and if
- * the memory is free. Fetching memory from another core's cache takes several times as long as
- * writing it. The arena's size stays `size` bytes. */
+/* Moves buffers within the arena, which stays `size` bytes large. A buffer may move to any offset
+ * that is free while the buffer is in use. It moves if the thread that writes the buffer then
+ * writes more memory that it used last itself. Fetching memory from another core's cache takes
+ * several times as long as writing it. */
 void cleave_arena_move_to_threads (const CleaveArenaTask *task,
                                    const CleaveArenaThreads *threads,
                                    gint64 size,

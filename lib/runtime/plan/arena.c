@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finding the smallest arena is NP-hard, so cleave_arena_place() tries several greedy orders, each
- * with best fit and with first fit. Each buffer goes into a gap between the conflicting buffers
- * that were placed before it: the smallest gap that holds it (best fit) or the lowest one (first
- * fit). If the arena exceeds the lower bound, the next round of the order first places the buffers
- * that end above the bound. If all orders exceed the bound, eviction (arena-evict.h) tries to pack
- * the smallest arena into fewer bytes. Limits count visits instead of time, so that the result is
- * always the same. A conflict of a buffer is another buffer that must not share memory with it; a
- * visit examines one conflict. */
+/* Finding the smallest arena is NP-hard, so cleave_arena_place() tries several greedy orders of the
+ * buffers, each with best fit and with first fit. Each buffer goes into a gap between the
+ * conflicting buffers that were placed before it: the smallest gap that holds it (best fit) or the
+ * lowest one (first fit). If the arena exceeds the lower bound, the next round first places the
+ * buffers that ended above the bound. If all orders exceed the bound, eviction (arena-evict.h)
+ * tries to pack the smallest arena into fewer bytes. Limits count visits instead of time, so that
+ * the result is always the same. A conflict of a buffer is another buffer that must not share
+ * memory with it; a visit examines one conflict. */
 
 #include "arena.h"
 
@@ -28,10 +28,10 @@ enum { UNPLACED = -1 };
 /* Limit on the conflicts that all rounds of the five greedy orders examine (visits), with best fit
  * and again with first fit. The limit bounds the time of making a program. */
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
-/* Packing needs the placed conflicts of a buffer, sorted by offset. If there are at most MAX_PLACED
- * buffers, and more than 1/MANY_PART of the placed buffers are conflicts, pick_blocks() selects the
- * conflicts from a sorted list. Otherwise sort_out_blocks() sorts the conflicts. With 4 or 16
- * instead of 8 for MANY_PART, packing takes 2 % more instructions. */
+/* To place a buffer, packing needs the placed buffers that conflict with it, sorted by offset. If
+ * there are at most MAX_PLACED buffers, and the buffer has more conflicts than 1/MANY_PART of the
+ * placed buffers, pick_blocks() takes them from a sorted list. Otherwise sort_out_blocks() sorts
+ * them. With 4 or 16 instead of 8 for MANY_PART, packing takes 2 % more instructions. */
 #define MAX_PLACED 65536
 #define MANY_PART 8
 /* Limit on the number of arena sizes, from the lower bound on, into which squeeze() tries to pack
@@ -53,14 +53,13 @@ typedef struct
   const CleaveArenaTask *task;
   guint *conflicts;        /* copy of `conflicts` of the task; sort_out_blocks() sorts the conflicts
                               of a buffer in this copy by their current offsets */
-  CleaveArenaEdge *blocks; /* placed conflicts of the current buffer, sorted by begin */
+  CleaveArenaEdge *blocks; /* placed buffers in conflict with the current buffer, sorted by begin */
   CleaveArenaEdge *scratch;
   guint n_blocks;
-  guint *away;             /* indices of the conflicts of the current buffer that are not placed */
+  guint *away;             /* unplaced buffers in conflict with the current buffer */
   guint *placed, n_placed; /* placed buffers that are not empty, sorted by offset */
-  guint *asked,
-      n_asked; /* asked[b]: value of the counter `n_asked` in the last call of pick_blocks() for
-                  which buffer b was a conflict; each call increases the counter */
+  guint *asked, n_asked;   /* `n_asked`: number of calls of pick_blocks(); asked[b]: value of
+                              `n_asked` in the last call whose buffer conflicts with buffer b */
   guint *order;
   gint64 *offsets, *best_offsets;
   gint64 best;
@@ -69,8 +68,8 @@ typedef struct
   gint64 n_visits; /* number of visits that eviction has left */
 } Packing;
 
-/* Fills `blocks` with the placed conflicts of a buffer, taken from the sorted list of all placed
- * buffers. This is faster than sorting if the buffer has many conflicts. */
+/* Fills `blocks` with the placed buffers that conflict with `buffer`, taken from the sorted list of
+ * all placed buffers. This is faster than sorting if `buffer` has many conflicts. */
 static void
 pick_blocks (Packing *packing, guint buffer)
 {
@@ -113,8 +112,8 @@ note_place (Packing *packing, guint buffer)
   placed[low] = buffer;
 }
 
-/* Fills `blocks` with the placed conflicts of a buffer, sorted. Stores the sorted order in
- * `conflicts`, so that the next sort takes nearly linear time. */
+/* Fills `blocks` with the placed buffers that conflict with `buffer`, sorted by offset. Stores the
+ * sorted order in `conflicts`, so that the next sort takes nearly linear time. */
 static void
 sort_out_blocks (Packing *packing, guint buffer)
 {
@@ -331,16 +330,18 @@ fit (Packing *packing, gint64 capacity, guint n_seeds)
   return FALSE;
 }
 
-/* Tries to pack the buffers by eviction into arenas of several sizes. The first size is the lower
- * bound. Each later size is halfway between the largest size that failed and the smallest arena. */
+/* Tries to pack the buffers by eviction into arenas of several sizes. If the smallest arena so far
+ * is near the lower bound, the first size is the bound. Each later size is halfway between the
+ * largest size that failed and the smallest arena so far. */
 static void
 squeeze (Packing *packing, gint64 at_least)
 {
   gint64 failed = at_least, close = at_least / 1024;
   gboolean is_near =
-      packing->best - at_least <= at_least / 4; /* TRUE: the smallest arena is at most 25 % larger
-                                                   than the bound. With several threads, an arena as
-                                                   small as the bound may not exist */
+      packing->best - at_least <= at_least / 4; /* TRUE: the smallest arena so far exceeds the bound
+                                                   by at most 25 %. Otherwise the bound is not
+                                                   tried, since with several threads it may be out
+                                                   of reach */
   gint64 n_visits;
 
   if (packing->best <= at_least)

@@ -2,8 +2,8 @@
 
 /* Stores the clocks of steps (clocks.h). A clock is a row of counts: for each thread, the number of
  * steps that are done when the step begins. The latest clock of each thread is always known. The
- * clock of an earlier step is stored only as long as other steps still wait for this step; its row
- * is then reused. */
+ * clock of an earlier step is stored only as long as other steps still wait for this step. After
+ * that, the row of this clock is reused for the clock of another step. */
 
 #include "clocks.h"
 

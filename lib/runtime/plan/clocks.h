@@ -22,8 +22,9 @@ typedef struct
                       CLEAVE_NO_ROW: no row stores this clock */
   guint *row;      /* indexed by step: the row that stores the clock of the step; CLEAVE_NO_ROW: no
                       row stores this clock */
-  guint *n_waits;  /* indexed by step: number of waits for the step that cleave_clocks_expect()
-                      announced and cleave_clocks_wait() has not made yet */
+  guint *n_waits;  /* indexed by step s: number of waits of other steps for s that are announced
+                      (cleave_clocks_expect()) but not yet applied to the clocks
+                      (cleave_clocks_wait()) */
   GArray *counts;  /* guint: n_threads counts for each row */
   GArray *n_users; /* guint, indexed by row: number of elements of `row` and `current` that refer to
                       the row */
@@ -41,9 +42,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveClocks, cleave_clocks_clear)
 void cleave_clocks_expect (CleaveClocks *clocks, CleaveWait wait);
 /* Begins a step. Returns the step's clock; later calls of cleave_clocks_wait() raise its counts. */
 const guint *cleave_clocks_begin (CleaveClocks *clocks, guint step);
-/* Makes the step that began last wait for another step. The wait must have been announced. Returns
- * FALSE if earlier waits of the step imply this wait. */
+/* Makes `step`, the step that began last, wait for another step: raises the counts of its clock.
+ * The wait must have been announced. Returns FALSE if earlier waits of the step imply this wait. */
 gboolean cleave_clocks_wait (CleaveClocks *clocks, guint step, CleaveWait wait);
-/* Ends the step that began last. If other steps will wait for the ended step, stores its clock in a
- * row. */
+/* Ends the step that began last. If other steps will wait for this step, stores the clock of the
+ * step in a row of `counts`. */
 void cleave_clocks_end (CleaveClocks *clocks, guint step);

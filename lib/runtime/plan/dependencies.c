@@ -8,7 +8,8 @@
 #include "dependencies.h"
 
 /* Largest number of operands of a join that find_latest_operand() examines, to bound the time of
- * large joins. Operands of larger joins are not delayed. */
+ * large joins. In a join with more operands, no element-wise operand waits until all operands can
+ * run. */
 #define MAX_PARTS 256
 
 typedef struct
@@ -101,8 +102,9 @@ put_off_copy (Collecting *c, const CleaveStep *step)
     add_edge (c, first, c->step);
 }
 
-/* Adds the predecessors of a JOIN step. These are the steps that compute the join's operands, the
- * COPY and LOAD steps right before the JOIN step, and copies of operands for earlier joins. */
+/* Adds the predecessors of a JOIN step: the steps that compute the join's operands, and the COPY
+ * and LOAD steps right before the JOIN step. If an operand was also copied into the buffer of an
+ * earlier join, adds the step that made this copy, too. */
 static void
 collect_join (Collecting *c, const CleaveStep *step)
 {
@@ -172,9 +174,9 @@ find_latest_operand (Collecting *c, const CleaveNode *join)
     }
 }
 
-/* Returns the join in whose buffer the result of a node is stored. The node's result is an operand
- * of the join, or later nodes overwrite the result and the last of them computes an operand.
- * Returns NULL if there is no join. */
+/* Returns the join whose buffer contains the result of `node`. The result is an operand of the
+ * join, or a chain of later nodes overwrites it in place. The last node of the chain then computes
+ * an operand. Returns NULL if there is no join. */
 static const CleaveNode *
 find_join (const CleaveStorage *storage, const CleaveNode *node)
 {

@@ -104,10 +104,10 @@ reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, g
   return are_same (&instance->results[0], result) || are_disjoint (&instance->results[0], result);
 }
 
-/* Returns whether a step may write `result` part by part, while the earlier step `before` also runs
- * part by part. Each operand of `before` must be disjoint from `result`, or be the same memory if
- * `before` reads each element before the later step overwrites it. `by_elements` FALSE: `before`
- * may read any element at any time. */
+/* Returns whether a later step may write `result` part by part, while an earlier step, `before`,
+ * still runs. Each operand of `before` must be disjoint from `result`. If `by_elements` is TRUE,
+ * `before` reads each element before the later step overwrites the element, so an operand may also
+ * be the same memory as `result`. */
 static gboolean
 reads_before (const CleaveKernelInstance *before, const CleaveView *result, gboolean by_elements)
 {

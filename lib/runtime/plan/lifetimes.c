@@ -7,7 +7,8 @@
 #include "clocks.h"
 #include "liveness.h"
 
-/* A touch: one use of a buffer by a step. The wait `use` ends when the step is done. */
+/* A touch: one use of a buffer by a step. A later step that reuses the memory waits for the end of
+ * the use; `use` is this wait. */
 typedef struct
 {
   guint buffer;
@@ -48,9 +49,9 @@ note_touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
     }
 }
 
-/* Visits the steps in the schedule's order and calls `visit` for each value that a step uses.
- * Applies the waits to the clocks of the threads only if there is slack: the clocks are needed only
- * for the field `done_at_use`. */
+/* Visits the steps in the schedule's order and calls `visit` for each value that a step uses. If
+ * there is slack, also follows the schedule's waits, to know which steps are certainly done when a
+ * step begins (clocks.h). Only the field `done_at_use` needs this. */
 static void
 visit_all (CleaveLifetimes *l, CleaveStepVisit visit)
 {

@@ -13,10 +13,11 @@
  * waits cost no time if the estimates are right, and they keep a thread that is ahead from needing
  * more memory.
  *
- * Slack is time by which a thread may be late. A use is certain if the schedule's waits for values
- * guarantee its end. With slack, memory is reused only if the slack has passed after each use that
- * is not certain. A thread may then be late by the slack before another thread waits for memory
- * that the late thread uses. */
+ * Slack is time by which a thread may be late. The end of a use of the earlier buffer is certain if
+ * the waits for values alone guarantee that the use ends before the later buffer is used. With
+ * slack, memory is reused only if the slack has passed after each use whose end is not certain. A
+ * thread may then be late by the slack before another thread waits for memory that the late thread
+ * uses. */
 typedef struct
 {
   const CleaveStorage *storage;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Simulates a run in which each free thread takes a ready step with a small rank that fits the
- * memory budget. A step is ready if all its predecessors are done. */
+/* Simulates a run. A step is ready if all its predecessors are done. Among the ready steps that fit
+ * into the memory budget, each free thread prefers a step with a small rank. The rank of a step is
+ * its position in an order of priorities. */
 
 #include "list-schedule.h"
 
@@ -16,8 +17,8 @@ typedef struct
   guint n_placed;
   guint *n_missing; /* indexed by step: number of its predecessors that have not finished */
   guint *first_succ, *succs;
-  GPtrArray *ready; /* heaps of ranks of ready steps: one for each thread, and a last one for steps
-                       that no thread owns */
+  GPtrArray *ready; /* heaps of ready steps, given by their ranks: one heap for each thread, and a
+                       last heap for steps that no thread owns */
   guint *owner;     /* indexed by parallel subgraph: the thread that took the first step of the
                        subgraph; n_threads: no thread yet */
   guint *running;   /* indexed by thread: the step that it runs; G_MAXUINT: none */

@@ -4,7 +4,8 @@
 #include <glib.h>
 
 /* List scheduling: assigns steps to threads by simulating a run with estimated costs.
- * schedule-search.c makes many schedules with different budgets and ranks, and keeps the best one.
+ * schedule-search.c makes many schedules with different memory budgets and different priorities of
+ * steps (ranks), and keeps the best schedule.
  *
  * This struct is the input. Step s runs after its predecessors preds[begin[s] … begin[s + 1] - 1].
  * All predecessors of s have numbers smaller than s. */
@@ -27,9 +28,9 @@ typedef struct
   gint64 budget;         /* limit on the total bytes of live buffers; 0: no limit */
   gboolean in_order;     /* TRUE: take the ready step with the smallest rank, even if another thread
                             made it ready */
-  const guint *rank;    /* indexed by step: its rank; smaller ranks run first. NULL: the rank is the
-                           step's number */
-  const guint *by_rank; /* the inverse of `rank`: by_rank[rank[s]] = s */
+  const guint *rank;     /* indexed by step: its rank, the position in an order of priorities;
+                            smaller ranks run first. NULL: the rank is the step's number */
+  const guint *by_rank;  /* the inverse of `rank`: by_rank[rank[s]] = s */
 } CleaveScheduleTask;
 
 typedef struct

@@ -266,8 +266,9 @@ find_urgent (Choosing *c)
 }
 
 /* Packs the arenas of the candidates, and adds the waits for reused memory to the simulation.
- * Returns the candidate with the lowest price that is still as fast as `fastest`, and fills `arena`
- * for it. Returns `fastest` if there is no candidate. */
+ * Chooses, in the order of prices, the first candidate that needs less memory than `fastest` and is
+ * about as fast. Returns this candidate, or `fastest` if there is none, and fills `arena` for
+ * it. */
 static Candidate
 choose_with_arena (Choosing *c, Candidate fastest, CleaveArena *arena)
 {
@@ -426,9 +427,9 @@ cleave_schedule_search_unplaced (const CleaveStorage *storage,
   return search (storage, graph, groups, n_groups, 1, FALSE, arena);
 }
 
-/* Returns the estimated time of a run in nanoseconds. For several threads, this is the estimate for
- * one thread, times the end of the schedule's last step, divided by the sum of the costs of all
- * steps. */
+/* Returns the estimated time of a run in nanoseconds. For one thread, this is the sum of the
+ * estimated times of all steps. For several threads, the sum is multiplied by a ratio: the end of
+ * the schedule's last step, divided by the sum of the costs of all steps. */
 double
 cleave_schedule_search_estimate (const CleaveStorage *storage, const CleaveSchedule *schedule)
 {

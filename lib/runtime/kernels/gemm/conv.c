@@ -46,7 +46,7 @@ reads_one_tap (const CleaveAxis *axis)
 }
 
 /* Merges rows into one long row if the rows follow each other in x and in y. The kernel must have a
- * single tap along the row, and along the axis outside the row. */
+ * single tap along the row, and along the axis that counts the rows. */
 static void
 join_rows (Plan *plan)
 {
@@ -156,8 +156,8 @@ add_region (const Plan *plan, CleaveProduct *product, const Span *span[3])
 }
 
 /* Returns the elements of x that the pixels [begin, end) of axis `outer` of y read, as a range of
- * offsets in a dense x. If an axis outside of `outer` has more than one position, returns the range
- * of all of x. */
+ * offsets in a dense x. If x has more than one position along an axis before `outer`, returns the
+ * range of all of x. */
 static CleaveSpan
 band_of_x (const Plan *plan, guint outer, gint64 begin, gint64 end)
 {

@@ -91,8 +91,8 @@ pack_rows (const CleavePackedRows *rows, guint band, const float *x, float *to)
   cleave_view_copy (&packed, &from);
 }
 
-/* Plans an instance with the function `plan`, and prepares the product of the plan. Returns FALSE
- * if `plan` returns FALSE, since the family does not serve the instance. */
+/* Calls `plan` for an instance. If the plan contains a product of floats (gemm.h), prepares the
+ * product. Returns FALSE if `plan` returns FALSE, since the family does not serve the instance. */
 static gboolean
 prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
                            CleaveWeights *weights,

@@ -48,13 +48,14 @@ typedef struct
   const CleaveTap *taps;
 } CleaveTapRegion;
 
-/* A range of `m` columns within one panel of `a` (panels.h). `a_offset` is the offset of the first
- * column in `a`. */
+/* A range of `m` columns within one panel of `a` (panels.h). Each column computes one element of
+ * each pixel of y. `a_offset` is the offset of the first column in `a`. */
 typedef struct
 {
   gint64 m, a_offset;
   gint64 x_offset; /* offset in x, in elements, of the first channel that the columns read */
-  gint64 y_offset; /* offset of the first column within a pixel of y, and in the bias */
+  gint64 y_offset; /* index, in a pixel of y and in the bias, of the element that the first column
+                      computes */
 } CleaveColumns;
 
 /* The memory of a band, in elements: the range of x that its regions read, and the range of y that
@@ -81,8 +82,8 @@ const CleaveBand *cleave_product_get_band (const CleaveProduct *product, guint b
 /* Chooses the code for each region and each number of columns of a panel, and generates LIBXSMM's
  * code. */
 void cleave_product_prepare (CleaveProduct *product);
-/* Appends to `lines` (CleaveMemoryLines) the cache lines that runs read besides values: the product
- * and its tables. */
+/* Appends to `lines` (CleaveMemoryLines) the cache lines of the struct `product` and of its tables,
+ * which runs read besides values. */
 void cleave_product_add_memory (const CleaveProduct *product, GArray *lines);
 /* Computes one band of y and applies the instance's epilogue ops. y begins `y_at` elements after
  * the first element of result 0. */

@@ -254,10 +254,10 @@ transpose (Plan *plan, const CleaveKernelInstance *instance, CleaveBrgemm *brgem
   plan->columns_dim = plan->rows_dim;
 }
 
-/* Makes a batch dimension the rows or columns of the product, if only one operand has the
- * dimension, and y is contiguous along the dimension. The former rows or columns of the operand
- * become a batch dimension. An example is a MatMul on the last dimension of an image whose channels
- * are contiguous. */
+/* Makes a batch dimension d the rows of the product if B does not have dimension d, or the columns
+ * if A does not have it. The elements of y must be contiguous along dimension d. The former rows or
+ * columns of the product become a batch dimension. Example: A is an image with contiguous channels,
+ * and B multiplies the last dimension of the image; the channels then become the rows. */
 static void
 take_innermost (Plan *plan, CleaveBrgemm *brgemm)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Computes the pixels of a job in blocks, with separate code for each number of columns and of
- * vectors, and transposes rows of x. A job is a set of pixels of one row of y with some columns; a
- * column is a channel of y. */
+ * vectors, and transposes rows of x. A column is a channel of y. A job is a set of pixels of one
+ * row of y, and a set of columns that are computed for these pixels. */
 
 #include "narrow-sums.h"
 #include "../level.h"

@@ -21,13 +21,14 @@
 #define CLEAVE_NARROW_COLUMNS 4
 #define CLEAVE_NARROW_TAPS 32
 
-/* A tap along a row of y: its offsets for pixel 0, and the range [begin, end) of pixels for which
- * it reads data instead of padding. */
+/* A tap of the convolution's kernel: the elements that it reads for the pixels of one row of y. For
+ * pixels outside the range [begin, end), the tap reads padding instead of data. */
 typedef struct
 {
-  gint64 phase, shift; /* for pixel p, the tap reads column p + shift of phase `phase` of x; phase q
-                          consists of the columns q, q + stride, … */
-  gint64 x, a; /* x: offset in the transposed rows of x; a: offset in the weights; both in floats */
+  gint64 phase, shift; /* for pixel p of the row, the tap reads column p + shift of phase `phase` of
+                          x; phase q consists of the columns q, q + stride, … */
+  gint64 x, a; /* x: offset, in the transposed rows of x, of the element that the tap reads for
+                  pixel 0; a: offset in the weights; both in floats */
   gint64 begin, end;
 } CleaveNarrowTap;
 
@@ -36,8 +37,8 @@ typedef struct
   gint64 a, y, bias;
 } CleaveNarrowColumn;
 
-/* A job: the pixels [begin, end) of a row, and some columns. All pixels of a job use the same taps,
- * and are evenly spaced in y. */
+/* A job: the pixels [begin, end) of a row of y, and the columns that are computed for these pixels.
+ * All pixels of a job use the same taps, and are evenly spaced in y. */
 typedef struct
 {
   gint64 begin, end;
@@ -55,8 +56,8 @@ typedef struct
  * multiplies the row. */
 typedef struct
 {
-  /* address of the element that a tap whose offset `x` is 0 reads for pixel 0, in the first channel
-   * of the job */
+  /* an address in the row, for the first channel of the job: for pixel p, the tap `t` reads element
+   * x[t.x + p] */
   const float *x;
   const float *a;
 } CleaveNarrowRow;

@@ -140,7 +140,8 @@ reads_the_same (const CleaveNarrow *n, const CleaveNarrowJob *a, const CleaveNar
 }
 
 /* Appends all columns of group `group` to `columns`. `a`: offset of the group's weights, in floats.
- * In a transposed convolution, the columns compute the pixels of phase q. */
+ * `q`: in a transposed convolution, the phase of y (narrow-sums.h) to which the columns belong;
+ * otherwise 0. */
 static void
 add_columns (const CleaveNarrow *n,
              const CleavePanels *panels,

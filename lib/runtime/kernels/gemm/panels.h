@@ -34,9 +34,10 @@ gint64 cleave_panels_n_rows (const CleavePanels *panels);
  * vector can be read from any column on. */
 gsize cleave_panels_n_bytes (const CleavePanels *panels);
 void cleave_panels_pack (const CleavePanels *panels, gconstpointer from, float *to);
-/* Returns the packed matrix of the base of a constant, which all pieces share. `columns` is the
- * dimension whose indices are the columns, along which pieces are cut; the other dimensions index
- * the rows. Sets `first` to the packed column at which the constant begins. */
+/* Returns the packed matrix of the base constant of which `constant` is a slice; all pieces share
+ * this matrix. Dimension `columns` indexes the columns of the matrix, and the other dimensions
+ * index the rows. If `constant` is a slice along dimension `columns`, sets `first` to the packed
+ * column at which the slice begins. */
 gconstpointer cleave_panels_of_constant (CleaveWeights *weights,
                                          CleaveTensor *constant,
                                          guint columns,

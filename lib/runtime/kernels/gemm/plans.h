@@ -19,8 +19,8 @@
 /* The plans of float convolutions and matrix products. conv.c, conv-transpose.c and matmul.c fill a
  * CleaveBrgemm in `prepare`; families.c runs it, and upcast.h uses parts of it for 16-bit floats.
  *
- * Rows of x whose elements are not contiguous. Each run packs the `n_per_band` rows of a band
- * before it computes the band. */
+ * This struct describes the n rows of an operand x, if the k elements of a row are not contiguous.
+ * Before a run computes a band of y, it packs the `n_per_band` rows of x that the band reads. */
 typedef struct
 {
   gint64 n, n_per_band, k;
@@ -77,9 +77,9 @@ gboolean cleave_brgemm_plan_gemm (const CleaveKernelInstance *instance,
  * contiguous. */
 gboolean cleave_brgemm_can_serve_conv (const CleaveKernelInstance *instance,
                                        const CleaveDims *dims);
-/* Returns the product of a convolution whose weights are panels from packed column `first` on. The
- * product reads only the operand channels `channels` of each group. The views of x and y need
- * strides, but no data. */
+/* Returns the product of a convolution. Its weights are columns of the packed matrix that `panels`
+ * describes, from column `first` on. The product reads only the operand channels `channels` of each
+ * group. The views of x and y need strides, but no data. */
 CleaveProduct *cleave_brgemm_conv_product (const CleaveKernelInstance *instance,
                                            const CleavePanels *panels,
                                            gint64 first,

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Sets n pixels of y, `step` elements apart, to the bias of their m columns. */
+/* Sets n pixels of y to the bias. A pixel has m contiguous columns, each with its own bias. Pixels
+ * are `step` elements apart. */
 static void
 fill (float *y, gint64 step, gint64 n, const float *bias, gint64 m)
 {

@@ -61,7 +61,8 @@ typedef struct
   float *x, *sums, *bias, *bias_r, *p, *h, *c, *reset;
 } CleaveRecurrentWalk;
 
-/* Plans matrix `operand` of an instance. Returns FALSE if the matrix has negative strides. */
+/* Fills `matrix` with the sizes and the layout of matrix `operand` of an instance. If the operand
+ * is constant, also packs it into panels. Returns FALSE if the operand has negative strides. */
 gboolean cleave_recurrent_plan_matrix (const CleaveKernelInstance *instance,
                                        CleaveWeights *weights,
                                        guint operand,

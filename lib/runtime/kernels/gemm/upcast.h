@@ -53,8 +53,9 @@ CleaveUpcastWork cleave_upcast_begin (const CleaveUpcast *plan,
 void cleave_upcast_pack (CleaveUpcastWork *work, gconstpointer from);
 /* Computes the sums of a band from the converted x. */
 void cleave_upcast_run_band (const CleaveUpcastWork *work, guint band);
-/* Converts `n` sums, from element `at` of the band on, and stores them at y, `step` elements apart.
- * Has the type CleaveFinishLine, for cleave_pixels_finish(). */
+/* Converts `n` float sums of a band to the element type of y, and stores them at `y`, `step`
+ * elements apart. The first of these sums has index `at` in the band. Has the type
+ * CleaveFinishLine, for cleave_pixels_finish(). */
 void cleave_upcast_finish (gconstpointer work, gint64 at, gpointer y, gint64 step, gint64 n);
 
 /* Functions for CleaveKernelFamily that the families of upcast convolutions and matrix products

@@ -25,8 +25,8 @@ cleave_winograd_n_bytes (const CleaveWinogradFactors *factors)
          sizeof (float);
 }
 
-/* indexed by lane of a vector of columns: the taps of N_CHANNELS operand channels for this
- * column */
+/* The taps of N_CHANNELS operand channels for a vector of columns. Indexed by lane of the vector;
+ * each lane belongs to one column, a channel of y. */
 typedef float Taps[CLEAVE_VECTOR][N_CHANNELS * N_TAPS];
 
 static void

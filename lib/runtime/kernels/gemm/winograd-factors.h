@@ -19,8 +19,8 @@ typedef struct
   gint64 stride[4]; /* strides of W, in elements */
 } CleaveWinogradFactors;
 
-/* `m` adjacent columns of y in one panel. The first column is at offset `at` in the packed weights,
- * and at offset `y` in a pixel of y. */
+/* `m` adjacent columns of one panel; each column computes one channel of y. `at`: offset of the
+ * first column in the packed weights, in floats. `y`: index of its channel in a pixel of y. */
 typedef struct
 {
   gint64 at, y, m;
@@ -36,6 +36,6 @@ const float *cleave_winograd_pack_for_good (CleaveWeights *weights,
                                             CleaveTensor *constant,
                                             CleaveWinogradFactors *factors,
                                             gint64 *first);
-/* Returns an array of CleaveWinogradColumns: the n columns from packed column `first` on, with a
- * new entry where a panel ends. */
+/* Returns an array of CleaveWinogradColumns for n columns of the packed weights, from column
+ * `first` on. Each entry of the array covers the columns in one panel. */
 GArray *cleave_winograd_cut_columns (const CleaveWinogradFactors *factors, gint64 first, gint64 n);

@@ -13,9 +13,10 @@
 
 /* With HAS_SIGNED_X, the dot product multiplies signed bytes. X_FLIP inverts the top bit of each
  * unsigned byte of x, which subtracts 128. So each sum lacks 128 times the sum of the column's
- * weights. If sums become bytes in registers, they begin with this number. Otherwise the number is
- * added after the products: gcc 12 would keep a sum with an initial value in memory, and the loop
- * would reach 68 % of the processor's peak instead of 87 %. */
+ * weights. If a block converts its sums to bytes, it adds this number before the products, as the
+ * initial value of the sum. If a block stores its sums, it adds the number after the products.
+ * Otherwise gcc 12 would keep these sums in memory, and the loop would reach 68 % of the
+ * processor's peak instead of 87 %. */
 #if defined(HAS_SIGNED_X)
 #define X_FLIP ((gint32) 0x80808080)
 #define HAS_OFFSET TRUE

@@ -26,8 +26,9 @@ typedef struct
   CleaveElement element;
   gint64 n_channels, channel_step; /* number of channels of x; bytes between adjacent channels */
   gint64 unit;
-  gint64 n_columns, n_rows; /* number of columns of the image in scratch; number of rows of the
-                               image, which a band (`band` rows of y) reads */
+  gint64 n_columns, n_rows; /* `n_columns`: number of columns of the image in scratch; `n_rows`:
+                               number of rows of the image, which are needed to compute a band
+                               (`band` rows of y) */
   gint64 band;
   gint64 multiplier; /* number of copies of each channel in scratch: the number of channels of y
                         that read one channel of x */
@@ -163,8 +164,8 @@ cleave_byte_image_find (const CleaveByteImage *image, guint d, gint64 i, const c
   return x == NULL || at < 0 || at >= axis->n_x ? NULL : x + at * axis->x_step;
 }
 
-/* Copies to `to` the rows of x that rows [row, row + n) of y read. These rows of y have the index
- * `depth` in the outermost spatial axis. */
+/* Copies rows of x to `to`: the rows that the kernel needs to compute rows [row, row + n) of y.
+ * `depth` is the index of these rows of y along the outermost spatial axis. */
 static inline void
 cleave_byte_image_fill (const CleaveByteImage *image,
                         gint32 zero,

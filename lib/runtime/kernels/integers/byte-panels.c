@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Returns the offset in the unpacked matrix of element `at` of tap `tap`, relative to the first
- * element of the column. */
+/* Returns an offset in a column of the unpacked matrix, in elements: the distance from the column's
+ * first element to element `at` of tap `tap`. */
 static gint64
 find_row (const CleaveBytePanels *p, gint64 tap, gint64 at)
 {

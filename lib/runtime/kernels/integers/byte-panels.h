@@ -25,7 +25,8 @@ typedef struct
 {
   CleaveElement element; /* element type of the unpacked matrix */
   gint64 n_columns, column_stride;
-  /* extents and strides of the dimensions of a row's index, outermost first */
+  /* a row of the matrix has four indices, one for each of four dimensions; these are the extents
+   * and strides of the four dimensions, outermost first */
   gint64 extent[4], stride[4];
   guint n_tap_dims; /* number of leading dimensions that index taps; the other dimensions index
                        elements of a tap */

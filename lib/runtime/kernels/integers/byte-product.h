@@ -55,8 +55,8 @@ typedef struct
   gint64 column;        /* index in y of the product's first column */
   const gint32 *x_sums; /* indexed by pixel: sum of the elements of x that the pixel reads; used
                            only with `w_zero` */
-  const struct _CleaveQdq *qdq; /* constants of QDQ-exact results (qdq.h); NULL: results are
-                                   computed from the integer sums alone */
+  const struct _CleaveQdq *qdq; /* constants that convert sums to QDQ-exact results (qdq.h); NULL:
+                                   results are computed from the integer sums alone */
   gpointer qdq_scratch;
   gint64 n_pixels_most; /* largest value of `n_pixels` in any run; scratch has memory for this
                            number of pixels */

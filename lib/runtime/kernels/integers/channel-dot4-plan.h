@@ -33,14 +33,16 @@ typedef struct
   const gint8 *packed;
   const gint32 *w_sums; /* indexed by lane: the sum of the weights of the lane's channel */
   gint64 n_channels;
-  /* number of positions of a row of the ring; number of groups of four taps of a row; number of
-   * copies of the weights: 1, or 2 for even and odd pixels; number of rows of the ring */
+  /* `n_places`: number of positions in each row of the ring; `n_ring`: number of rows of the ring;
+   * `n_groups`: number of groups of four taps in each row of taps; `n_variants`: number of copies
+   * of the weights: 1, or 2 for even and odd pixels */
   gint64 n_places, n_groups, n_variants, n_ring;
   gint64 n_rows; /* number of rows of taps, multiplied by the number of 8-bit parts of a weight */
   gint64 band;   /* number of rows of y that are computed for one block of channels before the next
                     block begins */
-  /* byte offsets in scratch: of the ring, of the biases, scales and padding, and of the masks of
-   * ambiguous lanes (one mask for each pixel of a row) */
+  /* byte offsets in scratch. `at_ring`: the ring; `at_bias`, `at_scale`, `at_pad`: the biases, the
+   * scales and the padding; `at_lanes`: masks of ambiguous lanes, one mask for each pixel of a
+   * row */
   gsize at_ring, at_bias, at_scale, at_pad, at_lanes;
   const CleaveQdqConv *conv; /* the convolution whose results are QDQ-exact (qdq.h); NULL: results
                                 are computed from the integer sums alone */
@@ -63,8 +65,9 @@ n_blocks (const Plan *s)
   return (s->n_channels + DOT4_BYTES - 1) / DOT4_BYTES;
 }
 
-/* Returns the lane that holds channel `channel` of a block, counted over the four vectors of the
- * block. Vector k has the channels 16 j + 4 k to 16 j + 4 k + 3 in its 128-bit lane j. */
+/* Returns the index of the lane that holds channel `channel` of a block. A block has four vectors,
+ * whose 32-bit lanes are counted one vector after the other. Each vector consists of four quarters
+ * of 128 bits. Quarter j of vector k holds channels 16 j + 4 k to 16 j + 4 k + 3. */
 static gint64
 find_lane (gint64 channel)
 {

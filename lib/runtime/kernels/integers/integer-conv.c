@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of convolutions of bytes in integers. A run copies a few rows of x at a time to
- * scratch, with padding (byte-image.h). Each pixel of the result is a product (byte-product.h) of
- * the weights and the elements of scratch that its taps read. A tap is one position of the
- * convolution's kernel.
+/* The kernel family of convolutions of bytes, computed in integer arithmetic. A run copies a few
+ * rows of x at a time to scratch, with padding (byte-image.h). Each pixel of the result is a
+ * product (byte-product.h) of the weights and the elements of scratch that its taps read. A tap is
+ * one position of the convolution's kernel.
  *
  * Over 400 lines: this file makes one plan, which depends on layout, order and kinds of sums
  * together. */
@@ -28,8 +28,8 @@ typedef struct
   gint64 n_groups, group_in, group_out;
   gint64 column_step;
   gboolean in_place; /* TRUE: kernels read x without a copy in scratch */
-  CleaveQdq *qdq;    /* constants of QDQ-exact results (qdq.h); NULL: results are computed from the
-                        integer sums alone */
+  CleaveQdq *qdq;    /* constants that convert sums to QDQ-exact results (qdq.h); NULL: results are
+                        computed from the integer sums alone */
   gboolean has_w_zeros;
   gint64 n_taps;
   /* offsets of taps, of pixels of x and of pixels of y, from the begin of a band of rows; in bytes

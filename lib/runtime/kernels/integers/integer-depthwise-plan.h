@@ -25,15 +25,15 @@ typedef struct
   CleaveByteImage image;
   const gint16 *packed; /* packed weights; NULL: each run packs the weights */
   gint64 n_out, n_taps, column_step;
-  /* offsets in elements from the begin of a band of rows: of taps, of pixels of x, and of pixels of
-   * y. Taps are added in pairs, so if the number of taps is odd, `tap_at` contains the last tap
-   * twice */
+  /* offsets in elements from the begin of a band of rows. `tap_at`: of each tap, in x; taps are
+   * added in pairs, so if the number of taps is odd, `tap_at` contains the last tap twice. `x_at`,
+   * `y_at`: of each pixel, in x and in y */
   gint64 *tap_at, *x_at, *y_at;
   gsize at_multiplier, at_shift;
   gsize at_x, at_bias, at_scale, at_packed; /* byte offsets in scratch: of the rows of x, of the
                                                biases, of the scales and of the packed weights */
-  const CleaveQdqConv *conv; /* parameters of QDQ-exact results (qdq.h); NULL: the result depends on
-                                the integer sums alone */
+  const CleaveQdqConv *conv; /* the convolution whose results are QDQ-exact (qdq.h); NULL: results
+                                are computed from the integer sums alone */
   CleaveQdqColumns columns;  /* constants that convert sums to bytes */
 } Plan;
 
@@ -168,8 +168,8 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
   list_pixels (s);
 }
 
-/* Computes the constants of QDQ-exact results (qdq.h). Returns FALSE if a scale or sum is too large
- * or too small for the error bound. */
+/* Computes the constants that convert sums to QDQ-exact results (qdq.h). Returns FALSE if a scale
+ * or sum is too large or too small for the error bound. */
 static gboolean
 prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 {

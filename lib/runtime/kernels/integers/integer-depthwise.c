@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of depthwise convolutions of bytes in integers. A run copies elements of x to
- * scratch, as 16-bit integers: the elements that a few rows of y read. It then adds up the taps
- * with one channel in each lane. QDQ-exact results need fused multiply-add (qdq.h).
- * integer-depthwise-plan.h packs the weights. */
+/* The kernel family of depthwise convolutions of bytes, computed in integer arithmetic. A run
+ * copies elements of x to scratch, as 16-bit integers: the elements that a few rows of y read. It
+ * then adds up the taps with one channel in each lane. QDQ-exact results need fused multiply-add
+ * (qdq.h). integer-depthwise-plan.h packs the weights. */
 
 #include "integer-depthwise-plan.h"
 
@@ -192,7 +192,8 @@ run_pixels (const Work *work, gint64 pixel, gint64 n_pixels)
     }
 }
 
-/* Computes n_rows rows with a function of byte-slide.h, in blocks of pixels of similar size. */
+/* Computes n_rows rows with a function of byte-slide.h. Divides each row into blocks that have
+ * about the same number of pixels. */
 static void
 slide_band (const Work *work, CleaveByteSlide slide, gint64 n_rows)
 {

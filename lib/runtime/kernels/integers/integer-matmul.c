@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of matrix products of bytes in integers. A run copies n_rows rows of A at a
- * time to scratch, minus the zero point of each row. */
+/* The kernel family of matrix products of bytes, computed in integer arithmetic. A run copies
+ * n_rows rows of A at a time to scratch, minus the zero point of each row. */
 
 #include "../sides.h"
 #include "byte-product.h"
@@ -27,8 +27,9 @@ typedef struct
       ,
       reports_progress;
   gint64 *x_at; /* indexed by row of A: byte offset of the row in scratch */
-  /* byte offsets in scratch: of the rows of A, the array y_at of the product, the biases,
-   * scales and zero points of B, the sum of each row of A, and the packed B */
+  /* byte offsets in scratch. `at_x`: rows of A; `at_y`: offsets of rows in y (the field `y_at` of
+   * CleaveByteProduct); `at_bias`, `at_scale`, `at_b_zero`: biases, scales and zero points of the
+   * columns of B; `at_sums`: sum of each row of A; `at_packed`: packed B */
   gsize at_x, at_y, at_bias, at_scale, at_b_zero, at_sums, at_packed;
 } Plan;
 

@@ -223,8 +223,7 @@ add_all (const CleaveQdqPanel *panel,
 }
 
 #if defined(CLEAVE_AVX512)
-/* Stores one byte for each of the first n lanes: the upper 16 bits of the lane, saturated to a
- * byte. */
+/* Stores one byte for each of the first n lanes: the lower byte of the lane's upper 16 bits. */
 static inline __attribute__ ((always_inline)) void
 store (const __m512i *whole, gint64 n, char *to)
 {

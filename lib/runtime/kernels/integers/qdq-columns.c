@@ -15,8 +15,8 @@ is_tame (double value)
   return fabs (value) >= 0x1p-60 && fabs (value) <= 0x1p60;
 }
 
-/* Limit on the term of the error bound that depends on the growth of a sum (qdq.h). The term must
- * fit into a 32-bit integer. */
+/* Limit on the term of the error bound that depends on the growth of a sum (qdq.h), in units of
+ * 2^-16. The term must fit into a 32-bit integer. */
 #define MAX_GROWTH 0x1p30
 
 #define UNIT 0x1p-24

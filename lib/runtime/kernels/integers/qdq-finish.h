@@ -2,8 +2,10 @@
 
 /* Converts integer sums to bytes and finds ambiguous sums (qdq.h), in vectors of any width.
  * qdq-blocks.c and channel-dot4-rows.h include this file; other levels use qdq-words.h. The
- * including file defines NAME(), V() and the types. WORDS() loads 16 bits for each column of two
- * vectors of floats. COLUMNS is the distance of the two vectors in columns. */
+ * including file defines NAME(), V() and the types. The arrays of constants (CleaveQdqColumns) are
+ * indexed by column. A function converts two vectors of sums; the second vector begins COLUMNS
+ * columns after the first. WORDS() loads an array's 16-bit numbers for the columns of both
+ * vectors. */
 
 /* Returns the permutation that selects 16 bits of each lane of two vectors: the upper 16 bits if
  * `upper` is 1, the lower 16 bits if it is 0. */
@@ -19,8 +21,9 @@ NAME (word_order) (gint16 upper)
   return order;
 }
 
-/* Converts one or two vectors of sums to fixed-point numbers, whose upper 16 bits are the signed
- * byte. Returns a mask with a bit for each ambiguous lane. */
+/* Converts one or two vectors of sums to fixed-point numbers. The upper 16 bits of a number are the
+ * quantized result, as a signed 16-bit integer. Returns a mask with a bit for each ambiguous
+ * sum. */
 static inline __attribute__ ((always_inline)) guint32
 NAME (finish_qdq) (const CleaveQdqColumns *c,
                    gint64 column,

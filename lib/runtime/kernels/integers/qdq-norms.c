@@ -2,8 +2,9 @@
 
 /* Lays out the scratch memory of a QDQ-exact product, and computes a norm for each pixel of the
  * product's result. The norm of a pixel is the square root of the sum of c x^2 over all elements x
- * of the operand that the pixel reads. qdq.h defines the coefficient c of an element. Below, a
- * weighted sum is the sum of c / 2 * x^2: CleaveQdq stores c / 2, rounded up. */
+ * of the operand that the pixel reads. qdq.h defines the coefficient c of an element. CleaveQdq
+ * stores c / 2, rounded up, in place of c. The functions below therefore compute sums of c / 2 *
+ * x^2, which their comments call weighted sums. */
 
 #include "qdq.h"
 #include "word-vector.h"
@@ -82,8 +83,8 @@ add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint6
   _mm_mask_storeu_ps (to, (__mmask8) ((1u << n) - 1), quarter);
 }
 #else
-/* Number of bytes of a pixel whose weighted sum fits into 32 bits, even if one lane adds all
- * products. */
+/* Limit on the number of bytes of a pixel that are added up in integers. The weighted sum of these
+ * bytes fits into 32 bits, even if one lane adds all products. */
 #define SQUARES 256
 
 typedef guint8 Bytes __attribute__ ((vector_size (CLEAVE_WORDS)));

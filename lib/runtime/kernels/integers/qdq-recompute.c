@@ -157,8 +157,8 @@ typedef struct
   const CleaveQdq *s;
   /* indexed by lane: address of the elements of x that the lane's pixel reads */
   const char *from[CLEAVE_LANES];
-  gint64 w_at[CLEAVE_LANES]; /* indexed by lane: byte offset of the four weights of the lane's
-                                column, in a row of dot-4 groups of the panel */
+  gint64 w_at[CLEAVE_LANES]; /* indexed by lane: byte offset of the lane's column in each row of the
+                                panel; in a row, each column has four weights, a dot-4 group */
   CleaveVector scale;        /* scale of the weights of each lane's column */
 } Lanes;
 

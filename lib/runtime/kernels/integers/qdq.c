@@ -228,8 +228,8 @@ init_sums (CleaveQdq *s, const CleaveQdqConv *conv, gint64 max_chunk, CleaveQdqS
 }
 
 /* Sets the constants of all columns. Returns FALSE if scales or sums are too large or too small for
- * the error bound. Sets `overflows` to TRUE if the magnitudes of a sum at its checkpoints may add
- * up to more than CLEAVE_QDQ_GROWTH_MOST. */
+ * the error bound (qdq.h). Sets `overflows` to TRUE if the growth of a sum may exceed
+ * CLEAVE_QDQ_GROWTH_MOST. */
 static gboolean
 set_columns (CleaveQdq *s, const CleaveQdqLayout *l, const CleaveQdqSums *sums, gboolean *overflows)
 {

@@ -15,10 +15,12 @@
  *
  *   |error| <= u * sum of |s_i + b| * (1 + n u ...) + 2 u * sum of |x||w|,
  *
- * where the last term is the rounding of x' and w'.
+ * where the last term is the rounding of x' and w'. The bias adds at most n |b| to the sum of |s_i
+ * + b|, which the constant `margin` includes. The sum of |s_i| is bounded in one of two ways.
  *
- * Up to MAX_SINGLE products: n - j of the partial sums s_i contain product j, counted from 0. Let
- * c_j = n - j + 2 be the coefficient of product j. Then, by Cauchy-Schwarz, or by the largest |x|,
+ * Up to MAX_SINGLE products: product j, counted from 0, is contained in the n - j partial sums from
+ * s_(j + 1) to s_n. Let c_j = n - j + 2 be the coefficient of product j. Then, by Cauchy-Schwarz,
+ * or by the largest |x|,
  *
  *   sum of |s_i| + 2 * sum of |x||w| <= X W or max |x| * sum of c |w|,
  *   X^2 = sum of c x^2, W^2 = sum of c w^2.
@@ -33,7 +35,8 @@
  *
  *   sum of |s_i| + 2 * sum of |x||w| <= 2 h * sum of |P| + X W.
  *
- * A bias that is added last is in none of these sums, but adds one more rounding.
+ * If the bias is added last, the partial sums s_i do not contain it, but its addition rounds once
+ * more.
  *
  * The operations after the sum (bounds, division, rounding) never increase the difference of two
  * numbers. So if the error cannot change the byte, the integer sum gives the right byte.
@@ -79,9 +82,10 @@ typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } Cleave
  * and the rounding of the constants. */
 #define CLEAVE_QDQ_MORE 1.02
 
-/* Limit on the growth of a sum: the total of the magnitudes that the sum has at its checkpoints.
- * AVX-512 adds magnitudes as floats, since float operations cost no time beside products of bytes.
- * Other levels add magnitudes as integers: NEON has one instruction for this. */
+/* Limit on the growth of a sum. A checkpoint is the value of the sum after a chunk of products, and
+ * the growth is the total of the magnitudes of all checkpoints. AVX-512 adds magnitudes as floats,
+ * since float operations cost no time beside products of bytes. Other levels add magnitudes as
+ * integers: NEON has one instruction for this. */
 #if defined(CLEAVE_AVX512)
 #define CLEAVE_QDQ_GROWTH_MOST G_MAXFLOAT
 #else
@@ -139,8 +143,9 @@ void cleave_qdq_columns_add_memory (const CleaveQdqColumns *columns, GArray *lin
 typedef struct _CleaveQdq
 {
   gint64 n_taps, n_units;
-  /* A chunk is the products between two checkpoints. `chunk`: number of dot-4 groups of a chunk;
-   * `taps_at_once`: number of taps that form one chunk, if taps are short. */
+  /* A chunk is the products between two checkpoints. `taps_at_once`: number of whole taps of a
+   * chunk, if a chunk is longer than one tap; otherwise 1. `chunk`: number of dot-4 groups that a
+   * chunk has of each of its taps. */
   gint64 chunk;
   gint64 taps_at_once;
   gint64 n_chunks; /* number of chunks of a sum; 0: sums are not cut into chunks */
