@@ -14,9 +14,10 @@
  * steps. */
 #define CLEAVE_EVALUATE_BUDGET(n_bytes) (0x1p24 + 4 * (double) (n_bytes))
 
-/* Returns whether a node can be evaluated: each operand is a constant that no caller can replace,
- * or the op reads only the types of its operands. Operand 0 of a node that only slices, such as
- * Split, may also be a default value that a caller can replace. FALSE for Constants and Inputs. */
+/* Returns whether a node can be evaluated: each operand is a constant
+ * (cleave_node_get_final_constant()), or the op reads only the types of its operands. Operand 0 of
+ * a node that only slices, such as Split, may also be a default value with the state
+ * CLEAVE_DEFAULT_OPEN. FALSE for Constants and Inputs. */
 gboolean cleave_evaluate_can (const CleaveNode *node);
 /* Returns whether replacing a call by its results saves memory. `freed` is the number of bytes of
  * the operands that no other node reads. TRUE if the results have at most `freed` bytes, if they

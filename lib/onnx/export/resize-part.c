@@ -164,7 +164,7 @@ add_results (GHashTable *values, CleaveNode *node)
 }
 
 /* Computes a value that depends on constants alone. Returns NULL if the value depends on an input,
- * or on a default value of an input, or if there is no memory. */
+ * or on a default value with the state CLEAVE_DEFAULT_OPEN, or if there is no memory. */
 static CleaveTensor *
 evaluate (const CleaveResult *value)
 {
