@@ -17,6 +17,6 @@
 
 void cleave_storage_find_assignments (CleaveStorage *storage, const CleaveGraph *graph);
 
-/* Moves the operands of one node into the buffers of the node's results (second walk,
- * move-operands.c). */
+/* Moves the operands of one node into the buffers of the node's results: one step of walk 2
+ * (move-operands.c). */
 void cleave_storage_move_operands (CleaveStorage *storage, CleaveNode *node);

@@ -5,8 +5,8 @@
 
 #include "broadcasts.h"
 
-/* Examine at most this many readers of a value, so that the total cost stays linear. If a value has
- * more readers, its broadcast takes memory. */
+/* Examine at most this many readers of a broadcast, so that the total cost stays linear. A
+ * broadcast with more readers is stored in memory. */
 #define MAX_READERS 256
 
 /* Returns whether all readers of a value read it by strides. If `through_views`, a reader that is a

@@ -116,9 +116,10 @@ find_choices_at_peak (const CleaveStorage *storage, ChoiceKind kind, Choices *ch
   return FALSE;
 }
 
-/* Sets `enough` to the peak, in bytes, that a new assignment must not exceed to replace `best`.
- * Returns FALSE if a lower bound shows that the assignment with the choices `more` exceeds
- * `enough`. The bound avoids three quarters of the useless assignments. */
+/* `choices` are the staged operands and overlays of `best`; `more` are those of a new storage that
+ * may replace `best`. Sets `enough` to the peak in bytes that the new storage must not exceed.
+ * Returns FALSE if a lower bound shows that the peak of the new storage exceeds `enough`. This
+ * avoids making three quarters of the storages that would not replace `best`. */
 static gboolean
 is_worth (const CleaveStorage *best,
           ChoiceKind kind,

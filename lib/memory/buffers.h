@@ -23,8 +23,8 @@ typedef enum {
   CLEAVE_ASSIGNMENT_CONSTANT = 1 << 0,
   CLEAVE_ASSIGNMENT_INPUT = 1 << 1,
   CLEAVE_ASSIGNMENT_ALIASED =
-      1 << 2, /* another value is this value with another shape (such as the result of a Reshape),
-               * so the strides of this value must not change */
+      1 << 2, /* another value, such as the result of a Reshape, has the same bytes as this value
+               * but another shape. So the strides of this value must not change */
   CLEAVE_ASSIGNMENT_MOVED = 1 << 3, /* stored in the buffer of a value that is computed later */
   CLEAVE_ASSIGNMENT_INNER_JOIN =
       1 << 4, /* a join whose operands all lie in the buffer of a later join, at the same relative
@@ -33,8 +33,9 @@ typedef enum {
                                             * buffer of its operand can be reused */
   CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of a result that is computed from
                                         * this value row by row; the result may be smaller */
-  CLEAVE_ASSIGNMENT_LAPPED = 1 << 7    /* moved into the buffer of a value that is computed strip by
-                                        * strip while the moved value dies */
+  CLEAVE_ASSIGNMENT_LAPPED = 1 << 7    /* this value was moved into the buffer of another value,
+                                        * which is computed strip by strip. Each strip overwrites
+                                        * rows of this value that were read for the last time */
 } CleaveAssignmentFlags;
 
 typedef struct
@@ -101,10 +102,11 @@ typedef struct _CleaveOrderFacts CleaveOrderFacts; /* properties of one order of
 
 typedef struct
 {
-  CleaveOrderFacts *facts;    /* reference to the properties of the order; owns the arrays `nodes`,
-                               * `position`, `done`, `first_value`, `joins` and `orders` */
-  CleaveGraphFacts *of_graph; /* facts of the graph; borrowed, and valid only while the storage
-                               * is made */
+  CleaveOrderFacts *facts;    /* the order of the nodes and data about this order (a counted
+                               * reference). The arrays `nodes`, `position`, `done`, `first_value`,
+                               * `joins` and `orders` below belong to `facts` */
+  CleaveGraphFacts *of_graph; /* facts of the graph; borrowed, and valid only until the function
+                               * that makes this storage returns */
   guint n_nodes, n_values;
   CleaveNode *const *nodes; /* nodes in the order in which they run */
   const guint *position;    /* indexed by node id: position in `nodes` */
@@ -125,8 +127,8 @@ typedef struct
   GArray *buffers;      /* CleaveBuffer: memory of one value, or of values that alias */
   guint *buffer; /* indexed by value: index in `buffers` of the buffer that was made for the value;
                   * CLEAVE_NEVER: no buffer was made for the value, or no step uses the buffer */
-  GArray *lap_edges; /* CleaveLapEdge: pairs of steps that must run in this order because of laps;
-                      * NULL: there are no laps */
+  GArray *lap_edges; /* CleaveLapEdge: pairs of steps whose order laps fix; NULL: there are no
+                      * laps */
   GArray *lap_moves; /* CleaveLapMove: values that laps moved; NULL: there are no laps */
   gint64 *live;      /* indexed by step: bytes of all buffers in use */
   gint64 *live_before_laps; /* indexed by step: bytes in use before laps were made; NULL: there are
@@ -196,8 +198,8 @@ cleave_storage_assignment (const CleaveStorage *storage, const CleaveResult *res
   return &storage->assignments[cleave_storage_first_value (storage, result->node) + result->index];
 }
 
-/* Returns the ranges of a join's result that the operands fill. Call this function only while the
- * storage is made. */
+/* Returns the ranges of a join's result that the operands fill. Only code that takes part in making
+ * `storage` may call this function, since `of_graph` is valid only then. */
 static inline const CleaveJoinFacts *
 cleave_storage_join_facts (const CleaveStorage *storage, const CleaveNode *join)
 {
@@ -237,9 +239,9 @@ gboolean cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **s
  * windows of an image. Returns FALSE if the function marks no further operand. */
 gboolean cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged);
 
-/* Returns a lower bound in bytes for the peak after more operands are staged. The bound is the peak
- * of `storage` without the buffers of the operands that are in `staged` and not in `before`.
- * `before` NULL: no operand is in `before`. */
+/* Returns a lower bound in bytes for the peak of a storage whose staged operands are `staged`.
+ * `before` are the staged operands of `storage`; NULL: none. The bound is the peak of `storage`
+ * without the buffers of the operands that are in `staged` and not in `before`. */
 gint64 cleave_storage_bound_staged (const CleaveStorage *storage,
                                     const gboolean *before,
                                     const gboolean *staged);

@@ -17,8 +17,9 @@
 #define CLEAVE_COST_OF_HANDOVER 300
 
 double cleave_cost_of_macs (double macs);
-/* Returns the cost of multiply-adds in strips. Strips are slower than whole values: they have few
- * rows, and their halos do not fill vectors. */
+/* Returns the cost of multiply-adds of steps that compute strips. These steps are slower than steps
+ * that compute whole values: a strip has few rows, and halo rows leave some lanes of the vectors
+ * empty. */
 double cleave_cost_of_macs_in_strips (double macs);
 /* Returns the cost of a graph that is, or may be, cut into strips. The cost counts multiply-adds,
  * starts of steps, and weights that leave the caches between two strips. */

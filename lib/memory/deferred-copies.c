@@ -112,8 +112,8 @@ typedef struct
   guint *next_near_peak; /* indexed by step: this step or the next step with at least NEAR_PEAK of
                           * the peak in use; CLEAVE_NEVER: no step */
   Wait *waits;           /* indexed by buffer: the wait of the buffer */
-  guint *latest; /* indexed by value: the value to stage, which is this value or a later value that
-                  * overwrites it (find_latest()); CLEAVE_NEVER: staging saves nothing */
+  guint *latest; /* latest[v]: the value to stage in place of value v, which is v or a later value
+                  * that overwrites v (find_latest()); CLEAVE_NEVER: staging saves nothing */
 } Waiting;
 
 static void
@@ -145,7 +145,7 @@ is_part (const CleaveStorage *storage, guint value)
          storage->assignments[assignment->location.root].ready != CLEAVE_NEVER;
 }
 
-/* Finds the wait of each buffer. Visits values in the order in which they are computed. */
+/* Finds the wait (Wait) of each buffer. Visits values in the order in which they are computed. */
 static void
 find_longest (Waiting *waiting)
 {
@@ -339,8 +339,8 @@ note_in_windows (const CleaveStorage *storage, const CleaveResult *value, gboole
   return TRUE;
 }
 
-/* Marks all operands that several windows (joins) share. If one shared operand were not staged, the
- * buffer of its window would stay in memory, and the peak would not fall. */
+/* Marks in `staged` all operands that several windows share. If one of them were not staged, the
+ * buffer of the last window that reads it would be in memory early, and the peak would not fall. */
 gboolean
 cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
 {
@@ -363,7 +363,7 @@ cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
   return found;
 }
 
-/* Subtracts the bytes of a value's buffer from the memory use, once for each buffer (left_out).
+/* Subtracts the bytes of a value's buffer from the memory use, unless left_out[buffer] is set.
  * change[step] is the memory use at a step minus the memory use at the step before. */
 static void
 leave_out (const CleaveStorage *storage, guint value, gboolean *left_out, gint64 *change)

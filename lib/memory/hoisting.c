@@ -147,7 +147,7 @@ buffer_ends_init (BufferEnds *buffer_ends, const CleaveStorage *storage)
 }
 
 /* Returns the position after which all operands of a node exist, and all buffers to which the node
- * writes. Considers the nodes that `slots` has already moved. */
+ * writes. Takes the positions of moved nodes from `slots`. */
 static guint
 find_earliest (const CleaveNode *node,
                const CleaveStorage *storage,

@@ -12,23 +12,27 @@
 #include "../ir/align.h"
 
 /* Laps: a value that is computed strip by strip may share memory with a value that dies meanwhile.
- * Each strip is written to bytes that no later step reads. Here y is computed from x. Each digit is
- * a row: a row of y that the strip with this number writes, or a row of x whose last reader is this
- * strip. A dot is a row of y that is not written yet:
+ * Each strip is written to bytes that neither this strip nor a later step reads. Here y, of 16
+ * rows, is computed from x, also of 16 rows, in 4 strips. Each strip of 4 rows also reads one row
+ * of x above and one row below these rows. The two lines of a picture show the same 21 rows of
+ * memory. In the line of x, the digit s is a row of x whose last reader is strip s. In the line of
+ * y, the digit s is a row that strip s has written, and a dot is a row that is not written yet:
  *
- *   before strip 3:   x  |    333344445555|
- *                     y  |11112222........|
- *   after strip 3:    x  |        44445555|
- *                     y  |111122223333....|
+ *   before strip 3:   x  |            333344444|
+ *                     y  |11112222........     |
+ *   after strip 3:    x  |                44444|
+ *                     y  |111122223333....     |
  *
- * x and y then are one buffer, larger than x or y alone by the rows that strips read ahead. This
- * buffer exists as long as x or y, so laps are made only where memory use is high. A lap is valid
- * if steps run one after the other, so only programs of one thread have laps. */
+ * The shared buffer is larger than x or y alone by the rows of x that one strip still needs: 5 rows
+ * in the picture. This buffer exists as long as x or y, so laps are made only where memory use is
+ * high. A lap is valid if steps run one after the other, so only programs of one thread have laps.
+ */
 
 /* Buffers smaller than 1/MIN_PART of the peak take no part in laps. With 1/8 or 1/256 in place of
  * 1/32, the arenas of five fitted networks are the same within 5 %. */
 #define MIN_PART 32
-/* The search tries targets until they differ by at most 1/PRECISION of the peak. */
+/* The bisection of the target (LapSearch) ends when its interval is at most 1/PRECISION of the
+ * peak. */
 #define PRECISION 256
 /* A lap of an input or output must save at least 1/BOUND_GAIN of the bytes of the smaller of the
  * two values, since the run then copies the input or output. */
@@ -79,8 +83,7 @@ typedef struct
   gint64 target; /* bytes */
   gboolean may_exceed;
   gint64 *live;          /* indexed by step: bytes in use */
-  GArray *edges;         /* CleaveLapEdge: pairs of steps that must run in this order because of
-                          * laps */
+  GArray *edges;         /* CleaveLapEdge: pairs of steps whose order laps fix */
   GArray *buffers;       /* LapBuffer: the buffers that may take part in laps, sorted by first
                           * step */
   const guint *index_of; /* indexed by buffer: index in `buffers`; CLEAVE_NEVER: the buffer takes

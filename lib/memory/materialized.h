@@ -3,11 +3,12 @@
 
 #include "buffers.h"
 
-/* Materialized views are views that are copied, to save memory. If joins read a view late, the view
- * keeps its whole operand in memory for a few rows. A copy of these rows lets the whole operand be
- * freed. buffers.c copies views if that lowers the peak; hoisting.c moves the copies.
+/* Materialized views are views that are copied, to save memory. If joins read a view late, the
+ * whole operand of the view stays in memory until then, although the joins need only a few of its
+ * rows. A copy of these rows lets the whole operand be freed. buffers.c copies views if that lowers
+ * the peak; hoisting.c moves the copies.
  *
- *      x ── Slice (last 2 rows) ── Assemble of the next strip       x is freed right after the copy
+ *      x ── Slice (last 2 rows) ── Assemble of the next strip    x is freed right after the copy
  */
 
 /* Returns whether a node is a view that only joins read. */
@@ -17,9 +18,10 @@ gboolean cleave_storage_is_for_joins (const CleaveNode *view);
  * the graph has no view that only joins read, which is the usual case. */
 guint *
 cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, const guint *position);
-/* Returns the position from which on `view` may be copied: the entry of `done` for the operand of
- * `view`. `done` is the result of cleave_storage_find_done(). CLEAVE_NEVER: `view` may not be
- * copied, for example because another node than a join reads it. */
+/* Returns the position in the order of nodes from which on `view` may be copied: the entry of
+ * `done` for the operand of `view`. `done` is the result of cleave_storage_find_done().
+ * CLEAVE_NEVER: `view` may not be copied, for example because a node that is no join reads
+ * `view`. */
 guint cleave_storage_materialize_after (const guint *done, const CleaveNode *view);
 /* Returns whether a view may be copied at its position: all other readers of the view's operand
  * have run, and the readers of the view run later. */

@@ -288,8 +288,8 @@ is_product (const CleaveResult *x)
   return node->op->macs != NULL && node->op->layout == NULL && x->n_uses == 1;
 }
 
-/* Returns whether a value is a product, or a join of products, with a single reader. Kernels of
- * products can write rows with any strides. */
+/* Returns whether a value is the result of a matrix product such as MatMul, or a join of these
+ * results, with a single reader. The kernels of matrix products can write rows with any strides. */
 static gboolean
 has_free_rows (const CleaveResult *x)
 {

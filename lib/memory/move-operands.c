@@ -67,7 +67,7 @@ is_free (const CleaveStorage *storage,
   return TRUE;
 }
 
-/* Stores in the assignment of an operand that it is operand `part` of the join `whole`. A staged
+/* Marks a value as operand `part` of the join `whole`, in the assignment of the value. A staged
  * operand of several joins is copied only into the last join, since the buffer of the last join
  * contains the other joins. */
 static void
@@ -77,11 +77,11 @@ join_to (CleaveAssignment *assignment, guint whole, guint part)
   assignment->part = part;
 }
 
-/* Returns the value of which an operand of a join is a view with another shape. Returns NULL if
- * there is no such value, or if the value cannot be stored in the join's buffer. Also returns NULL
- * if the value is a small part of the join: to move the value would allocate the join's buffer much
- * earlier, so the join copies the value. With the move, a fitted stereo network would take 1.5
- * times the memory.
+/* If `operand`, an operand of a join, is a view that gives a value another shape, returns this
+ * value. In the example below, this is `boxes`. Returns NULL if `operand` is no such view, or if
+ * the value cannot be stored in the join's buffer. Also returns NULL if the value is a small part
+ * of the join: to move the value would allocate the join's buffer much earlier, so the join copies
+ * the value. With the move, a fitted stereo network would take 1.5 times the memory.
  *
  *     boxes [1, 3, 40, 40, 85] -Reshape-> [1, 4800, 85] -Concat-> [1, 6300, 85] */
 static CleaveAssignment *
@@ -281,9 +281,8 @@ leads_to (const CleaveNode *other, const CleaveNode *node)
 }
 
 /* Returns whether moving x into the buffer of the result of `node` would allocate a much larger
- * buffer earlier. This is so if the result is a small part of a join's buffer, and another node
- * than `node` also reads x. A reader does not count if a chain of element-wise nodes leads from it
- * to `node`. */
+ * buffer earlier. This is so if two conditions hold. The result is a small part of a join's buffer.
+ * And x has a reader from which no chain of element-wise nodes leads to `node` (leads_to()). */
 static gboolean
 holds_more (const CleaveStorage *storage, const CleaveNode *node, const CleaveAssignment *x)
 {

@@ -170,7 +170,8 @@ weigh (const CleaveGraph *graph, const GPtrArray *order)
   return weight;
 }
 
-/* Returns whether some node has an operand that is heavier than an operand before it. */
+/* Returns whether some node has an operand with a larger weight than an earlier operand. The weight
+ * is the result of weigh(): the bytes that computing a node needs in addition to its result. */
 static gboolean
 is_heavier_later (const CleaveGraph *graph, const gint64 *weight)
 {
@@ -199,8 +200,8 @@ cleave_order_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
   return is_heavier_later (graph, weight) ? cleave_order_depth_first (graph, weight) : NULL;
 }
 
-/* The functions below are the walk from the inputs down, which runs a node as soon as its operands
- * exist. */
+/* The functions below compute the eager order (cleave_order_eager()): a walk that begins at the
+ * inputs and runs each node as soon as its operands exist. */
 
 /* If a value has at most this many readers, its readers run as soon as possible. If it has more,
  * they run in the given order. The limit separates values whose readers are tiles, which are few,

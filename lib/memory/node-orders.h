@@ -3,7 +3,7 @@
 
 #include "../ir/graph-private.h"
 
-/* Candidate orders of all nodes, found by walks from the outputs up or from the inputs down. The
+/* Candidate orders of all nodes, found by walks that begin at the outputs or at the inputs. The
  * search in ordering.c measures the peak memory of each candidate. Example: for two branches of a
  * graph, the depth-first walk runs one branch to its end before the other. */
 
@@ -13,10 +13,10 @@
  * visited from operand 0 on. */
 GPtrArray *cleave_order_depth_first (const CleaveGraph *graph, const gint64 *weight);
 /* Returns the depth-first order that visits first the operand whose computation needs the most
- * memory besides its result. `order` is any order of the nodes. Returns NULL if the result equals
- * cleave_order_depth_first() without weights. */
+ * memory besides its result. `order` is any order of the nodes. Returns NULL if
+ * cleave_order_depth_first() returns the same order for `weight` NULL. */
 GPtrArray *cleave_order_heaviest_first (const CleaveGraph *graph, const GPtrArray *order);
-/* Returns an order from the inputs down: goes through `order`, but runs each node as soon as its
- * operands are computed. Example: if strips of y and of z read one strip of x, both run before the
- * next strip of x. */
+/* Returns an order that begins at the inputs: goes through `order`, but runs each node as soon as
+ * its operands are computed. Example: if strips of y and of z read one strip of x, both run before
+ * the next strip of x. */
 GPtrArray *cleave_order_eager (const CleaveGraph *graph, const GPtrArray *order);

@@ -131,8 +131,9 @@ cleave_order_find_least (const CleaveGraph *graph, CleaveGraphFacts *facts, cons
 
   if (values == NULL)
     return NULL;
-  least = CLEAVE_NEW0 (gint64, order->len + 2); /* in the first loop: change of the bytes in use at
-                                                 * each position; in the second loop: the bound */
+  least = CLEAVE_NEW0 (gint64, order->len + 2); /* the first loop stores how many bytes come into
+                                                 * use at each position; the second loop replaces
+                                                 * each entry by the bound for the position */
   for (guint i = 0; i < order->len; i++)
     {
       const CleaveNode *node = order->pdata[i];

@@ -25,14 +25,14 @@ add_sources (const GPtrArray *from, GPtrArray *to)
 typedef struct
 {
   CleaveOrderCandidate *candidate;
-  const guint *rank; /* indexed by node id: position in the order of the first candidate, not
-                      * counting sources */
+  const guint *rank; /* indexed by node id: number of nodes before the node in the order of the
+                      * first candidate, not counting sources (inputs and constants) */
   guint begin, next, n, furthest;
   gint64 peak; /* largest number of bytes in use since position `begin` */
 } Walker;
 
-/* Advances a walker until at least `n` nodes have run, and these nodes are exactly the first nodes
- * in the order of the first candidate. */
+/* Advances a walker until it has run at least `n` nodes, and these nodes are also the nodes at the
+ * begin of the first candidate's order, in any sequence. Sources are not counted. */
 static void
 walk_on (Walker *walker, guint n)
 {

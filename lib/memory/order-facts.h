@@ -29,5 +29,7 @@ CleaveOrderFacts *cleave_order_facts_new (const CleaveGraph *graph,
                                           CleaveGraphFacts *of_graph,
                                           const GPtrArray *order);
 void cleave_order_facts_unref (CleaveOrderFacts *facts);
-/* Releases a reference and frees the data that is needed only to make more storages. */
+/* Releases a reference. Also frees the array `first`, which only cleave_storage_new() and similar
+ * functions need, so no further storage can be made with `facts`. Storages that exist keep their
+ * references. */
 void cleave_order_facts_finish (CleaveOrderFacts *facts);

@@ -84,10 +84,10 @@ is_as_built (const GPtrArray *order)
   return TRUE;
 }
 
-/* Returns the peak in bytes above which buffer assignment does not try to lower the peak of an
- * order. The first order, and the order in which nodes were added, have no limit. If a graph keeps
- * its order, no candidate has a limit, since there are few candidates. With a limit, a temporal
- * convolution in 86 strips needs 14 % more memory. */
+/* Returns the cutoff of an order in bytes: if its peak exceeds the cutoff, buffer assignment does
+ * not try to lower the peak. The first order, and the order in which nodes were added, have no
+ * cutoff. Nor has any order of a graph that keeps its order, since few orders are measured: with a
+ * cutoff, a temporal convolution in 86 strips needs 14 % more memory. */
 static gint64
 find_cutoff (const Finding *f, const GPtrArray *order)
 {
@@ -136,8 +136,8 @@ add_candidate (Finding *f, GPtrArray *order)
   measure (f, add_order (f, order));
 }
 
-/* If a lower bound of an order's peak is not below the lowest peak so far, adds the order
- * unmeasured and returns TRUE. A bound takes at most a fifth of the time of a measurement. */
+/* If a lower bound of an order's peak is at least the lowest peak so far, adds the order without a
+ * measurement and returns TRUE. A bound takes at most a fifth of the time of a measurement. */
 static gboolean
 add_bound (Finding *f, GPtrArray *order)
 {
@@ -219,7 +219,7 @@ add_both (Finding *f, GPtrArray *order)
     add_unless_bound (f, order);
 }
 
-/* Returns the combination of the candidates, or NULL. Measures candidates if necessary. */
+/* Returns the result of cleave_order_combine(). Measures candidates if necessary. */
 static GPtrArray *
 combine (Finding *f)
 {

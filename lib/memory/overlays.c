@@ -17,8 +17,8 @@ typedef struct
   gint64 shift;
 } Overlay;
 
-/* Returns whether a value can move: the value has its own buffer, has no reader after `node`, and
- * is no view or join. */
+/* Returns whether a value can move into the buffer of another value: the value has its own buffer,
+ * has no reader after `node`, and is no view or join. */
 static gboolean
 is_free (const CleaveStorage *storage, const CleaveAssignment *assignment, const CleaveNode *node)
 {

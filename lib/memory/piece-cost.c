@@ -3,8 +3,9 @@
 /* The cost of pieces (functions declared at the end of cost.h). The constants are fitted to 84,000
  * steps of the models and networks in bench/results, unsplit and cut into pieces of down to one
  * pixel. The steps were measured at level v4, where pieces cost most. The times to start float
- * steps are fitted to seven fits of MobileNetV2, ResNet-50, SqueezeNet and a U-Net. The mean error
- * in the slowdown of these fits is 11 %. */
+ * steps are chosen so that the model predicts the slowdown of seven graphs that `cleave fit` made
+ * from MobileNetV2, ResNet-50, SqueezeNet and a U-Net. The mean error of the predicted slowdown is
+ * 11 %. */
 
 #include "broadcasts.h"
 #include "cost.h"
@@ -19,15 +20,16 @@
 /* Elements per ns that Winograd's algorithm reads and copies into its tiles. Overlapping tiles copy
  * an element several times. */
 #define TILED_PER_NS 1.5
-/* Result elements of float products, also of depthwise convolutions, that a step writes per ns.
- * Example: for each element, a depthwise convolution with 9 taps takes 9 / FLOATS_PER_NS + 1 /
- * RESULTS_PER_NS = 0.28 ns. This is 32 MACs per ns. */
+/* Number of result elements that a step writes per ns, for products of floats, also depthwise
+ * convolutions. Example: for each element, a depthwise convolution with 9 taps takes 9 /
+ * FLOATS_PER_NS + 1 / RESULTS_PER_NS = 0.28 ns. This is 32 MACs per ns. */
 #define RESULTS_PER_NS 8
-/* Result elements of products of 8-bit values that a step writes per ns. */
+/* Number of result elements that a step writes per ns, for products of 8-bit values. */
 #define RESULTS_OF_BYTES_PER_NS 7
-/* MACs of depthwise convolutions of 8-bit values per ns. */
+/* Multiply-adds per ns, for depthwise convolutions of 8-bit values. */
 #define DEPTHWISE_BYTES_PER_NS 45
-/* Result elements of depthwise convolutions of 8-bit values that a step writes per ns. */
+/* Number of result elements that a step writes per ns, for depthwise convolutions of 8-bit
+ * values. */
 #define DEPTHWISE_RESULTS_PER_NS 10
 /* Time to start a product of floats, in ns. */
 #define BEGIN_PRODUCT 120
@@ -35,13 +37,14 @@
 #define BEGIN_BYTES 1000
 /* Time to start a quantized group, in ns. */
 #define BEGIN_GROUP 400
-/* Time to start any other step, in ns. A fused consumer starts together with its head, at no
- * cost. */
+/* Time to start a step that is no product and no quantized group, in ns. A fused consumer starts
+ * together with its head, at no cost. */
 #define BEGIN 50
-/* Time of the copies of carried rows for one piece of a product, in ns: a Slice and two copies. */
+/* Time to copy the carried rows of one piece of an op with multiply-adds, in ns: a Slice and two
+ * copies. */
 #define CARRY_PRODUCT 180
-/* Time of the copies of carried rows for one piece of any other step, in ns: most steps carry no
- * rows. */
+/* Mean time to copy the carried rows of one piece of an op without multiply-adds, in ns. The mean
+ * is shorter than CARRY_PRODUCT, since most of these ops carry no rows. */
 #define CARRY 80
 /* Bytes that a piece reads per ns if the nearer caches hold them. */
 #define NEAR_PER_NS 64

@@ -88,10 +88,10 @@ find_reader (const CleaveBody *body, guint from, guint *index, guint *operand)
   return n_readers == 1;
 }
 
-/* Follows the operand `outer` of the group through element-wise calls to the main call. If the
- * group has no main call, follows the operand to the last call. Sets `index` and `operand` to that
- * call and its operand. Returns FALSE if a value on the way has several readers, or if a call
- * changes the shape. */
+/* Follows the operand `outer` of the group through element-wise calls to the main call or, if the
+ * group has no main call, to the last call. Sets `index` to the index of the call at the end of
+ * this path, and `operand` to the operand at which the path enters this call. Returns FALSE if a
+ * value on the path has several readers, or if a call on the path changes the shape. */
 static gboolean
 follow (const CleaveBody *body, guint outer, guint *index, guint *operand)
 {

@@ -86,8 +86,9 @@ typedef struct
   CleaveChunk chunk;
 } CleaveTilePart;
 
-/* Returns the parts of the tile `range` of the group's result, one for each call; NULL if `range`
- * cannot be computed separately. */
+/* Returns an array with one CleaveTilePart for each call of the group: the range of the call's
+ * result that the tile needs. The tile is the range `range` of the group's result. Returns NULL if
+ * `range` cannot be computed separately. */
 CleaveTilePart *cleave_tile_new (const CleaveBody *body, const CleaveRange *range);
 void cleave_tile_free (CleaveTilePart *parts, const CleaveBody *body);
 /* Returns the bytes of scratch memory for the intermediate values of a tile, and writes the offset

@@ -14,7 +14,7 @@
 #include "quantized-group.h"
 
 /* A group has at most this many calls, since the time to find the readers of a call grows with the
- * number of calls. In 60 networks, no group has more calls (measured). */
+ * number of calls. In 60 measured networks, each group has at most this many calls. */
 #define MAX_CALLS 64
 
 typedef struct
@@ -221,8 +221,9 @@ ref_constant (const CleaveNode *node, guint operand)
   return constant == NULL ? NULL : cleave_tensor_ref (constant);
 }
 
-/* Notes the 8-bit values of constant weights, which a kernel may use. The node that dequantizes the
- * weights is no member, since it runs only once, when the program is made. */
+/* If the weights (operand 1) are constant and dequantized from 8 bits, stores their 8-bit values,
+ * scale and zero point in `call`. A kernel may use the 8-bit values. The node that dequantizes
+ * these weights is no member of the group: the node runs only once, when the program is made. */
 static void
 find_stored_weights (CleaveBodyCall *call, const CleaveNode *node)
 {
@@ -344,9 +345,10 @@ add_group (CleaveGraph *graph, Group *group, CleaveNode **nodes)
     }
 }
 
-/* Returns an array indexed by node id: whether the lowered graph needs the node or the group that
- * the node ends. The lowered graph needs inputs, nodes that compute outputs, nodes without readers,
- * and all operands of needed nodes and groups. */
+/* Returns an array indexed by node id: whether the lowered graph needs the node. For the last node
+ * of a group, the entry says whether the lowered graph needs the group. The lowered graph needs
+ * inputs, nodes that compute outputs, nodes without readers, and all operands of needed nodes and
+ * groups. */
 static gboolean *
 find_wanted (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l)
 {

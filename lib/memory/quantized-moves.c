@@ -22,8 +22,8 @@ typedef struct
   CleaveGraph *to;
   CleaveNode **nodes; /* indexed by node id, as all further arrays of this struct: the node in `to`
                        * that replaces the node, or NULL */
-  CleaveResult **bytes;  /* in `to`: the 8-bit value that stands for the node's result until a
-                          * reader needs floats */
+  CleaveResult **bytes;  /* value of the graph `to`: the 8-bit value that stands for the node's
+                          * result until a reader needs floats */
   const CleaveNode **by; /* the DequantizeLinear that turns `bytes` into the result; NULL: no bytes
                           * stand for the result */
   Wanted *wanted; /* whether to move the node's result as bytes; a reader that only moves data
@@ -119,8 +119,8 @@ is_same (const CleaveNode *a, const CleaveNode *b)
 }
 
 /* Returns a DequantizeLinear that can dequantize all operands of a node. Returns NULL if the
- * scales, zero points or element types of the operands differ, or if an operand was not moved as
- * bytes. */
+ * scales, zero points or element types of the operands differ. Also returns NULL if no 8-bit value
+ * stands for an operand (`by` of the operand is NULL). */
 static const CleaveNode *
 find_dequantize (const DequantizeSink *s, const CleaveNode *node)
 {
@@ -188,8 +188,8 @@ add_moved (DequantizeSink *s, const CleaveNode *node, const CleaveNode *by)
       CleaveNode **before =
           node->operands[i].result == NULL ? NULL : &s->nodes[node->operands[i].result->node->id];
 
-      if (before != NULL && *before == NULL) /* `to` has no float value for this operand, and
-                                              * perhaps no node needs a float value */
+      if (before != NULL && *before == NULL) /* `to` has no float value for this operand yet. If a
+                                              * node needs one, find_value() replaces this entry */
         *before = moved;
     }
 }

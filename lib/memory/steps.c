@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lists the steps of a run from the final assignments. Finds the buffers that the steps use, and
- * the peak (buffers.h). */
+/* Makes the list of the steps of a run; input is the final assignment of each value. Finds the
+ * buffers that the steps use, and the peak (buffers.h). */
 
 #include "buffers.h"
 
@@ -117,8 +117,9 @@ add_join (CleaveStorage *storage, CleaveNode *node)
       }
 }
 
-/* Adds steps that copy the staged operands of an earlier join, which is a box of a later join. All
- * other operands of the earlier join are already in the buffer of the later join. */
+/* Adds steps that copy the staged operands of an inner join (CLEAVE_ASSIGNMENT_INNER_JOIN): the
+ * join's result is a box of the result of a later join. All other operands of the inner join are
+ * already in the buffer of the later join. */
 static void
 add_box (CleaveStorage *storage, CleaveNode *node)
 {
@@ -296,7 +297,8 @@ find_buffers (CleaveStorage *storage, const CleaveGraph *graph)
     }
 }
 
-/* Returns the outermost dimension with at least `extent` elements; 0 if there is none. */
+/* Returns the outermost dimension with at least `extent` elements. If no dimension has so large an
+ * extent, returns dimension 0. */
 static guint
 find_outermost (const CleaveShape *shape, gint64 extent)
 {

@@ -70,7 +70,8 @@ layout (const CleaveCall *call)
   return ((const TransferAttrs *) call->attrs)->letters;
 }
 
-/* Writes the order in which dimensions are sent to `dims`, the innermost dimension first. */
+/* Writes to `dims` the order in which a message contains the dimensions of its value, the innermost
+ * dimension first. */
 static void
 find_dims (const TransferAttrs *a, guint *dims)
 {

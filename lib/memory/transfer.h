@@ -46,8 +46,8 @@ void cleave_transfers_add_finish (CleaveTransfers *transfers,
                                   const char *name,
                                   const CleaveTransferMessage *message,
                                   CleaveResult *value);
-/* Adds an Expect. Returns its result: the memory into which the message arrives, and the operand of
- * the Receive. */
+/* Adds an Expect. Returns the result of the Expect: the memory into which the message arrives. The
+ * Receive of the message has this result as its operand. */
 CleaveResult *cleave_transfers_add_expect (CleaveTransfers *transfers,
                                            const char *name,
                                            const CleaveTransferMessage *message,
