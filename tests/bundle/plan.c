@@ -95,10 +95,10 @@ START_TEST (a_chain_of_overlays_moves_to_and_fro)
 }
 END_TEST
 
-/* A segment has at most 96 layers, so two segments compute the chain of 97 layers. They need memory
- * for one whole value, the input and rings of one row. In another plan, each layer would write its
- * result over its operand (an overlay). That plan would have the same peak, but a larger arena,
- * since the offset of each overlay depends on the overlay before it. */
+/* A segment has at most 96 layers, so two segments compute the chain of 97 layers. The two segments
+ * need memory for one whole value, the input and rings of one row. In another plan, each layer
+ * would write its result over its operand (an overlay). The other plan would have the same peak,
+ * but a larger arena, since the offset of each overlay depends on the overlay before it. */
 START_TEST (a_long_chain_needs_little_more_than_one_value)
 {
   g_autoptr (GString) text = g_string_new ("%x = Input : float32 1x1x256x8\n"

@@ -78,7 +78,7 @@ WEIGHTS = [tensor('w', [4, 4], floats(16, 3))]
 
 
 # The model appends a tensor of a static shape, the Relu of x * w, to a sequence.
-# Then it scales each tensor of the sequence by 0.5, and joins all tensors.
+# The model then scales each tensor of the sequence by 0.5, and joins all tensors.
 def grows(n):
     body = graph([node('Mul', ['p', 'half'], ['q'], 'scale')], [value_info('p', ['h', 4])], [value_info('q', ['h', 4])])
     nodes = [node('MatMul', ['x', 'w'], ['y'], 'product'), node('Relu', ['y'], ['z'], 'relu'),

@@ -228,9 +228,9 @@ START_TEST (groups_decide_in_which_order_rows_are_read)
               once, same);
         }
       else if (what == 3)
-        /* The convolution has stride 2 and enough padding that its result has as many rows as its
-         * operand x. So for row r of the result, the group reads row r of x in the Add, and rows 2r
-         * to 2r + 2 of x in the convolution. */
+        /* The convolution has stride 2, but because of its padding, the result has as many rows as
+         * the operand x. So for row r of the result, the group reads row r of x in the Add, and
+         * rows 2r to 2r + 2 of x in the convolution. */
         y = run_binary (net.graph, "Add", dequantize (&net, x),
                         add_windows (&net, dequantize (&net, x), CLEAVE_INTS (2, 2),
                                      CLEAVE_INTS (0, 0, 13, 13)));
@@ -308,8 +308,8 @@ START_TEST (parts_of_an_operand_prevent_an_overlay)
 END_TEST
 
 /* The Assemble has two overlapping parts; the depthwise convolution computes the second part. If
- * its result overlaid its operand in the memory of the Assemble, the convolution could overwrite
- * the first part. */
+ * the second part overlaid the operand of the convolution in the memory of the Assemble, the
+ * convolution could overwrite the first part. */
 START_TEST (results_inside_a_join_are_not_overlaid)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -328,9 +328,9 @@ constant_bytes (const CleaveGraph *graph)
   return n;
 }
 
-/* MatMulNBits has weights of 4 bits, quantized in blocks. The graph stores them as bytes, which a
- * DequantizeLinear converts. After a split, each piece has a DequantizeLinear of a part of the
- * weights. */
+/* MatMulNBits has weights of 4 bits, quantized in blocks. In the graph, each weight is a byte,
+ * which a DequantizeLinear converts to a float. After a split, each piece has a DequantizeLinear of
+ * a part of the weights. */
 START_TEST (weights_in_blocks_stay_bytes)
 {
   g_autoptr (Model) model =

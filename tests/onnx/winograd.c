@@ -142,8 +142,8 @@ START_TEST (the_doc_string_overrides_the_choice)
 END_TEST
 
 /* A Winograd convolution is split into pieces that begin at any row or column. Export and import
- * keep the bits of each piece. They also keep the phases of the piece: its first row and column
- * within a Winograd tile. */
+ * keep the bits and the phases of each piece. The phases are the row and the column of a Winograd
+ * tile at which the piece begins. */
 START_TEST (pieces_keep_their_algorithm_through_a_file)
 {
   const char *letters[] = { "H", "W", "C", "N" };

@@ -189,7 +189,7 @@ class Defaults(CommandTest):
             for inputs in (), 'w', 'b', 's', 'wbs', 'u':
                 self.assertEqual(self.run_model(name, *inputs), self.run_model('m.onnx', *inputs), (name, inputs))
 
-    # The split file stores each default value once, since the pieces read slices of it. So the split file is hardly larger.
+    # The pieces read slices of the inputs with default values, which the split file stores once. So the split file is hardly larger.
     def test_a_split_adds_no_weights(self):
         self.good('split', 'm.onnx', *self.HOW, '-o', 'split.onnx')
         self.assertLess(os.path.getsize(self.path('split.onnx')), len(self.data) + 4000)

@@ -175,8 +175,8 @@ get_arena (const CleavePlacement *placement, const CleaveNetwork *network, guint
 }
 
 /* Rank 1 computes four values, and multiplies each value by a factor from rank 0. If rank 1
- * computed all four values while it waits for the factor, these values would fill its memory. The
- * second placement has an order of nodes that needs less memory. */
+ * computed all four values while it waits for the factor, these values would fill the memory of
+ * rank 1. The second placement has an order of nodes that needs less memory. */
 START_TEST (a_rank_that_waits_does_not_fill_its_memory)
 {
   const CleaveNetwork network = { 2, 1, 1e10, 1e-6 };

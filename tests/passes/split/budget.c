@@ -164,9 +164,9 @@ START_TEST (the_least_value_is_met_as_a_limit)
 }
 END_TEST
 
-/* The search has too many grids for its budget, so it uses up the budget, and the report says so.
- * With a larger budget, the search reaches the same value, or a smaller one. The value is a number
- * of bytes, pieces or MACs, according to the limit. */
+/* There are too many grids for the budget of the search. The search uses up the budget, and the
+ * report says so. With a larger budget, the search reaches the same value, or a smaller one. The
+ * value is a number of bytes, pieces or MACs, according to the limit. */
 START_TEST (a_larger_budget_reaches_no_less)
 {
   g_autoptr (CleaveGraph) graph = make_chain (6, 56, 48);

@@ -224,9 +224,10 @@ try_long_lines (const char *level)
 START_TEST (reference_bits_of_long_lines) { each_level (try_long_lines); }
 END_TEST
 
-/* The operand has rows 0 and 1. Row 0 of the result is exactly on row 1 of the operand, so row 1 is
- * its only tap. Row 1 of the result is at position 1.5, so its taps are rows 0 to 3. Rows 2 and 3
- * are outside of the operand. So the first tap goes back from row 1 to row 0. */
+/* The operand has rows 0 and 1. Row 0 of the result is exactly on row 1 of the operand, so the only
+ * tap of row 0 is row 1. Row 1 of the result is at position 1.5, between the taps 0 to 3. Rows 2
+ * and 3 are outside of the operand, so the taps are rows 0 and 1. So the first tap goes back from
+ * row 1 to row 0. */
 START_TEST (reference_bits_where_taps_go_back)
 {
   const CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_CUBIC,

@@ -8,8 +8,8 @@
 #include "../../../lib/ir/topology.h"
 #include "../../../lib/runtime/plan/dependencies.h"
 
-/* Returns the first step with this kind and this op, or CLEAVE_NEVER. The tests use it to find the
- * step that computes an operand of a join, or that copies an operand into a join. */
+/* Returns the first step with this kind and this op, or CLEAVE_NEVER. With this function, the tests
+ * find the step that computes an operand of a join, or that copies an operand into a join. */
 static guint
 find_part (const CleaveStorage *storage, CleaveStepKind kind, const char *op)
 {
