@@ -59,7 +59,7 @@ def simulate(options, model, n, bandwidth, latency, in_flight=1):
 # Returns a letter for the cause that limits the latency, the time of a run.
 # 'c': one rank is busy with computations for at least 70 % of this time.
 # 'n': one rank is busy with sending for at least 50 % of this time.
-# 'w': neither of them, so nodes wait for messages in transit.
+# 'w': no rank is that busy, so nodes wait for messages in transit.
 def limit(report):
     time = report['latency_ms']
     if max(r['busy_ms'] for r in report['ranks']) / THREADS >= 0.7 * time:
