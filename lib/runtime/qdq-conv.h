@@ -32,9 +32,9 @@ typedef struct
                          the QuantizeLinear */
 } CleaveQdqEnd;
 
-/* A convolution as one op on the 8-bit x and w. In the group, x and w are dequantized, the result
- * is quantized, and all scales and zero points are constant. A matrix product is a convolution with
- * a 1 x 1 kernel, whose bias is added after all products. */
+/* A group that dequantizes x and w, convolves them, and quantizes the result; all scales and zero
+ * points are constant. The runtime computes the whole group as one op on the 8-bit x and w. A
+ * matrix product is a convolution with a 1 x 1 kernel, whose bias is added after all products. */
 typedef struct
 {
   CleaveConvAttrs conv;

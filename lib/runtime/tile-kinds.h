@@ -11,8 +11,8 @@
  * 2 rows. The table `CleaveTiles` gives, for each tile, its kind and the byte offsets at which the
  * tile begins in the operands and in the result. */
 
-/* The source of an operand of a call: an operand of the group, or an intermediate value in
- * scratch. */
+/* The place of an operand of a call: the operand is an operand of the group, or an intermediate
+ * value in scratch. */
 typedef struct
 {
   guint outer; /* if the call's operand is an operand of the group: its index in the group;

@@ -62,8 +62,8 @@ typedef struct
   gint64 made;
 } Telling;
 
-/* If the lines of y follow each other in memory, runs the fused consumers on the elements of y
- * between `made` and `end`. Does nothing for fewer than `few` elements. */
+/* If the lines of y follow each other in memory, runs the fused consumers for the elements of y
+ * between `made` and `end`. Does nothing if these are fewer than `few` elements. */
 static void
 tell (Telling *telling, gint64 end, gint64 few)
 {

@@ -11,13 +11,13 @@
 
 enum { X, W, B };
 
-/* A phase of one axis: the result elements that use the taps `tap`, `tap` + stride, `tap` + 2 *
- * stride … */
+/* A phase of one axis: the positions of the result that use every `stride`-th tap of the kernel,
+ * from tap `tap` on. */
 typedef struct
 {
   gint64 tap;
-  CleaveAxis axis; /* axis of the convolution that computes the result elements of the phase;
-                      positions of x and y along this axis are counted backwards */
+  CleaveAxis axis; /* the axis, as an axis of the ordinary convolution that computes the phase; its
+                      positions of x and y are counted backwards */
 } Phase;
 
 /* One phase of each of the three axes. A single convolution computes all result elements that

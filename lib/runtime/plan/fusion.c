@@ -86,9 +86,9 @@ are_same (const CleaveView *a, const CleaveView *b)
   return a->data == b->data && lie_alike (a, b);
 }
 
-/* Returns whether a consumer that runs part by part may use `result`, which an earlier step of its
- * group writes part by part. The consumer must touch only the part that was just written, or no
- * part of `result`. Sets `reads` to TRUE if the consumer reads `result`. */
+/* Returns whether a consumer, `instance`, may use `result`, which an earlier step of its group
+ * writes part by part. The consumer runs for each part after the part is written. It must use only
+ * this part, or no part of `result`. Sets `reads` to TRUE if the consumer reads `result`. */
 static gboolean
 reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, gboolean *reads)
 {

@@ -17,8 +17,9 @@
  * from 64 to 3 channels, whose vectors of channels would use 3 of 8 lanes. */
 typedef struct _CleaveNarrow CleaveNarrow;
 
-/* Plans the convolution of an instance. `panels` contains the weights, from packed column `first`
- * on. Returns NULL if the narrow kernel does not serve the instance. */
+/* Plans the convolution of an instance. Its weights are columns of the packed matrix that `panels`
+ * describes, from column `first` on. Returns NULL if the narrow kernel does not serve the
+ * instance. */
 CleaveNarrow *cleave_narrow_of_conv (const CleaveKernelInstance *instance,
                                      const CleavePanels *panels,
                                      gint64 first);

@@ -98,9 +98,9 @@ void cleave_brgemm_set_images (CleaveBrgemm *brgemm,
  * memory. */
 gboolean cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size);
 
-/* Appends n_groups * group_out columns of the matrix `a`, from packed column `first` on, to the
- * columns that the product computes. Cuts the columns where panels and groups end. The columns of
- * group g read the channels of x from channel g * group_in on. */
+/* Appends columns to the columns that the product computes: n_groups * group_out columns of the
+ * packed matrix `a`, from column `first` on. Cuts the columns where panels and groups end. The
+ * columns of group g read the channels of x from channel g * group_in on. */
 void cleave_brgemm_add_columns (CleaveProduct *product,
                                 const CleavePanels *panels,
                                 gint64 first,

@@ -22,7 +22,7 @@ typedef struct
 /* The following functions plan a product. */
 
 /* Packs a constant B. If B is a slice of a larger constant, packs the larger constant, which other
- * pieces share. Returns the index of the packed column at which B begins. */
+ * pieces share. Returns the index of B's first column in the packed matrix. */
 static gint64
 pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan *plan)
 {

@@ -30,8 +30,8 @@ typedef struct
  * whole vector can be read from any column on. */
 gsize cleave_winograd_n_bytes (const CleaveWinogradFactors *factors);
 void cleave_winograd_pack (const CleaveWinogradFactors *factors, gconstpointer w, float *to);
-/* Returns the packed copy of the base of a constant, which all pieces share. Sets `first` to the
- * packed column at which the constant begins. */
+/* Returns the packed copy of the base constant of which `constant` is a slice; all pieces share
+ * this copy. Sets `first` to the packed column at which the slice begins. */
 const float *cleave_winograd_pack_for_good (CleaveWeights *weights,
                                             CleaveTensor *constant,
                                             CleaveWinogradFactors *factors,

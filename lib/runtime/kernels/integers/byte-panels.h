@@ -64,8 +64,8 @@ cleave_byte_panels_n_units (const CleaveBytePanels *p)
  * vectors can be read. */
 gsize cleave_byte_panels_n_bytes (const CleaveBytePanels *panels);
 void cleave_byte_panels_pack (const CleaveBytePanels *panels, gconstpointer from, gint8 *to);
-/* Returns the array of the sums of the weights of each packed column. The packed matrix contains
- * this array only with CLEAVE_DOT4. */
+/* Returns an array that contains, for each column of the packed matrix, the sum of the column's
+ * weights. The packed matrix contains this array only with CLEAVE_DOT4. */
 const gint32 *cleave_byte_panels_sums (const CleaveBytePanels *panels, const gint8 *packed);
 /* Returns CLEAVE_DOT2 or CLEAVE_DOT4, whichever is faster for the weights in `constant`. If
  * `constant` is NULL, returns the faster one for matrices that each run packs. Ignores
@@ -74,9 +74,10 @@ gint64 cleave_byte_panels_find_unit (CleaveWeights *weights,
                                      CleaveTensor *constant,
                                      guint columns,
                                      const CleaveBytePanels *panels);
-/* Returns the packed matrix of the base of a constant, which all pieces share. `columns` is the
- * dimension whose indices are the columns, along which pieces are cut; the other dimensions index
- * the rows. Sets `first` to the packed column at which the constant begins. */
+/* Returns the packed matrix of the base constant of which `constant` is a slice; all pieces share
+ * this matrix. Dimension `columns` indexes the columns of the matrix, and the other dimensions
+ * index the rows. If `constant` is a slice along dimension `columns`, sets `first` to the packed
+ * column at which the slice begins. */
 const gint8 *cleave_byte_panels_of_constant (CleaveWeights *weights,
                                              CleaveTensor *constant,
                                              guint columns,
