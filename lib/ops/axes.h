@@ -25,8 +25,8 @@ cleave_axes_expand (const CleaveView *y, const CleaveShape *x, guint axes, gbool
  * compute the same bits.
  *
  * CLEAVE_LANES_FOLD (name, T, join) defines the function name (lane, x, at, n). The function adds
- * x[0] to x[n - 1] to the lanes, where x[0] is element `at` of the sum. `join` is a function that
- * adds two numbers of type T, or combines them in another way, for example to their maximum. */
+ * the n elements of x to the lanes; x[0] is element `at` of the sum. `join` is a function that adds
+ * two numbers of type T, or combines them in another way, for example to their maximum. */
 #define CLEAVE_N_LANES 8
 
 #define CLEAVE_LANES_FOLD(name, T, join)                                                           \

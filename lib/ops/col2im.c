@@ -7,10 +7,11 @@
  * in row-major order of their index k. Each sum is rounded to the element type. Integers wrap
  * around.
  *
- * The operand lists all blocks in one dimension, in row-major order of their positions. So a piece,
- * which reads consecutive blocks, reads fewer blocks only along the first spatial dimension that
- * has several blocks. Along the other dimensions the piece reads all blocks, and its pads crop the
- * rest of the image. */
+ * The operand lists all blocks in one dimension, in row-major order of their positions. A piece
+ * reads consecutive blocks of this list. So a piece reads fewer blocks than the whole node only if
+ * the cut is along the outermost spatial dimension with more than one block. If the cut is along
+ * another spatial dimension, the piece reads all blocks, and the pads of the piece crop the
+ * image. */
 
 #include "move.h"
 #include "scatter.h"

@@ -100,8 +100,8 @@ typedef struct
   const CleaveView *bias; /* bias of each channel of the result; NULL: no bias */
   gint64 n_in, n_out;     /* numbers of channels of a group: in X (`n_in`) and in the result
                            * (`n_out`) */
-  float *factors;         /* transformed weights: 16 for each channel of the result and input
-                           * channel of its group */
+  float *factors;         /* transformed weights: 16 for each pair of a result channel and a channel
+                           * of X in the same group */
   float *image;           /* a transformed tile for each input channel of a group */
 } Walk;
 

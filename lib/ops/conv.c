@@ -47,11 +47,12 @@ static gboolean
 has_few_channels (const CleaveCall *call)
 {
   const CleaveConvAttrs *a = call->attrs;
-  /* Channels are few if each channel of X has one result channel, and there are fewer than `many`.
-   * They are also few if each channel of X has several result channels, but fewer than
-   * `many_for_each`.
+  /* If each channel of X has one result channel, X has few channels if it has fewer than `many`
+   * channels and at most two spatial dimensions. If each channel of X has several result channels,
+   * the channels are few if each channel of X has fewer than `many_for_each` result channels.
    *
-   * Time with vectors of 16 pixels, divided by the time with vectors of channels (3x3 kernel):
+   * Time of the kernel with vectors of 16 pixels, divided by the time of the kernel with vectors of
+   * channels (3x3 kernel):
    *
    * - 2 channels of 56x56 pixels: 0.8; 3 channels: 1.2;
    * - 16 channels of X with 28x28 pixels, 12 result channels for each channel of X: 0.08. */

@@ -27,8 +27,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_whole (call->operands[0].shape.dim[a->axis]);
 }
 
-/* Rows of elements along the axis, in the order in which they are added. Offsets and steps are in
- * elements. */
+/* Rows of elements along the axis. Element 0 of a row is the element that is added first, also if
+ * `reverse` is set. Offsets and steps are in elements. */
 typedef struct
 {
   const CleaveView *x, *y;

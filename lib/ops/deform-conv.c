@@ -245,8 +245,9 @@ sample (const CleaveDeformWalk *walk,
     }
 }
 
-/* Adds the products of all taps to the sums of `n_sums` channels of the result, from channel `o`
- * on. The channels of the result are in one group, whose first channel of X is `first`. */
+/* Adds the products of all taps to the sums of `n_sums` result channels, from result channel `o`
+ * on. These result channels belong to one group; this group reads the channels of X from channel
+ * `first` on. */
 static void
 add_taps (const CleaveDeformWalk *walk, gint64 o, gint64 n_sums, gint64 first, CleaveSum *sums)
 {

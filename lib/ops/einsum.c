@@ -308,8 +308,8 @@ loop_next (Loop *loop, gint64 *offset, guint n_operands)
   return FALSE;
 }
 
-/* Defines a function that computes n elements of a row of the result, from element `at` of the row
- * on. */
+/* Defines a function that computes n elements of a row of the result. The first of these elements
+ * has the index `at` in the row. */
 #define SUM(name, T, t, wide)                                                                      \
   static void name (Work *work, gint64 at, gint64 n, gpointer sums)                                \
   {                                                                                                \

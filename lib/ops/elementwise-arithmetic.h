@@ -257,8 +257,9 @@ cleave_u64_most (double least, double most)
 }
 
 /* Functions for types that are computed in a wider type; the result is then truncated to the narrow
- * type. If `is_one`, all elements of a Clip are the same value: the bounds exclude all values of
- * the narrow type, or the lower bound is not below the upper bound. */
+ * type. The functions whose names end in `is_one` return whether a Clip with the bounds `least` and
+ * `most` gives the same value for all elements. This is so if the bounds exclude all values of the
+ * narrow type, or if `least` is not below `most`. */
 /* clang-format off */
 #define NARROW(T, t, wide, Wide, lowest, highest)                                                  \
   CLEAVE_CALL T cleave_##t##_bound (double a)                                                      \

@@ -105,7 +105,7 @@ cleave_f32_sqrt (float a)
 
 /* cleave_f32_round() rounds to the nearest integer, ties to even; cleave_f32_floor() rounds down,
  * and cleave_f32_ceil() up. All three keep the sign of 0. Processor levels without a rounding
- * instruction use code with the same bits. */
+ * instruction use other code, whose results have the same bits. */
 #if defined(__SSE4_1__) || defined(__aarch64__)
 static inline float
 cleave_f32_round (float a)

@@ -164,8 +164,9 @@ cleave_f32_sigmoid (float a)
   return 1.0f / cleave_f32_fma (1.0f + e.fraction, e.scale, 1.0f);
 }
 
-/* Returns erf (a) within 2.65 ulp, as 1 - 2^q with q = x * polynomial (x). Computes 2^q - 1 without
- * rounding 2^q, which loses no bits near 0. For a of 3.93 or more, the result is 1. */
+/* Returns erf (a) within 2.65 ulp: 1 - 2^q with the sign of a. Here q is x times a polynomial in x,
+ * with x = min (|a|, 3.93). Computes 2^q - 1 without rounding 2^q, which loses no bits near 0. For
+ * a of 3.93 or more, the result is 1. */
 static inline float
 cleave_f32_erf (float a)
 {

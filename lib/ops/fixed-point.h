@@ -196,10 +196,10 @@ cleave_fixed_inverse_root (gint32 x, gint32 *multiplier, gint *shift)
 
 /* Returns ln (x) in units of 2^-26, for x of at least 1 in units of 2^-19.
  *
- * Splits x into 2^k * r, with r near the fourth root of 1/2, so that ln (x) = k * ln (2) + ln (r).
- * There are two candidates: k is an integer plus 1/4, or an integer minus 1/4. The function uses
- * the candidate with the larger k, and so the smaller r. ln (r) is a quotient of polynomials in q =
- * 2 * (r - 2^(-1/4)). */
+ * Splits x into 2^k * r, with r near 2^(-1/4), so that ln (x) = k * ln (2) + ln (r). Computes two
+ * pairs (k, r): in one pair k is an integer plus 1/4, in the other pair k is an integer minus 1/4.
+ * Uses the pair with the larger k, which has the smaller r. ln (r) is a quotient of polynomials in
+ * q = 2 * (r - 2^(-1/4)). */
 static inline gint32
 cleave_fixed_log (gint32 x)
 {

@@ -75,9 +75,9 @@ find_block (const CleaveView *x, guint axis, const CleaveView *y, guint n_indice
   return n;
 }
 
-/* The blocks that are copied for a line of indices. The block of an index consists of all elements
- * of x that have this index along the axis and given indices before the axis. Steps are in bytes,
- * except for index_step, which is in indices. */
+/* The blocks that are copied for a line of entries of `indices`. The block of an entry i is the
+ * contiguous elements of x at position i of the axis, for one position in the dimensions before the
+ * axis. Steps are in bytes, except that index_step is in entries. */
 typedef struct
 {
   char *y;
@@ -156,9 +156,10 @@ copy_blocks (
     while (cleave_lines_next (&lines));
 }
 
-/* The kernel copies all blocks of an index as one strided view if a block is shorter than
- * SHORT_BLOCK bytes, and each index has at least MANY_BLOCKS * n blocks, for n indices. Example:
- * one index selects column 0 of [65536, 2]. One view takes 30 us, block by block 560 us. */
+/* An entry of `indices` has one block for each position in the dimensions before the axis. If a
+ * block is shorter than SHORT_BLOCK bytes, and an entry has at least MANY_BLOCKS * n blocks, for n
+ * entries, the kernel copies all blocks of an entry as one strided view. Example: one entry selects
+ * column 0 of [65536, 2]. One view takes 30 us, block by block 560 us. */
 #define SHORT_BLOCK 64
 #define MANY_BLOCKS 16
 

@@ -186,8 +186,8 @@ const CleaveOp cleave_op_gemm = {
  * @a: (transfer none): `[M, K]`, or `[K, M]` with `transA`
  * @b: (transfer none): `[K, N]`, or `[N, K]` with `transB`
  * @c: (transfer none) (nullable): added to the product; broadcast to `[M, N]`. %NULL for none
- * @attrs: (nullable): factors and transpositions; %NULL for `alpha` and `beta` of 1. If given, a
- * factor of 0 is 0, not the default
+ * @attrs: (nullable): factors and transpositions; %NULL for `alpha` and `beta` of 1. If @attrs is
+ * not %NULL, set `alpha` and `beta` too: 0 does not stand for the default of 1
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds a matrix product: [ONNX Gemm](https://onnx.ai/onnx/operators/onnx__Gemm.html).

@@ -8,8 +8,9 @@
 
 #include <glib.h>
 
-/* Replaces each of n sums by its power with the exponent `beta`. For the exponents 0.75 and 0.5,
- * which networks use, computes square roots, each rounded: pow() takes ten times as long. */
+/* Replaces each of n sums s by s^beta. For the exponents 0.75 and 0.5, which networks use, computes
+ * the power with square roots, since pow() takes ten times as long. Each square root is rounded to
+ * a double. */
 static inline void
 cleave_lrn_powers (double *v, gint64 n, double beta)
 {

@@ -53,8 +53,9 @@ norm_of (const CleaveView *x, gint64 offset, CleaveLines *elements, gint64 p)
   return cleave_norm_root (CLEAVE_LANES_JOIN (lane, cleave_f64_add), p);
 }
 
-/* Computes the norms of lists that are neighbors in memory. Adds element i of all lists at once:
- * each of the 8 lanes holds one sum for each list. */
+/* Computes the norms of n lists that are neighbors in memory. Each list has 8 partial sums:
+ * lanes[j][l] is partial sum j of list l. One loop adds element i of every list to a partial sum of
+ * this list. */
 static void
 norms_across (const CleaveView *x,
               gint64 offset,

@@ -101,8 +101,9 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Returns the index at `offset`, with negative indices converted to 0 … depth - 1. If the index is
- * out of range, returns a number that is outside of the line. */
+/* Returns the entry of `indices` at `offset` as an integer; a negative entry stays negative. If the
+ * entry does not fit into gint64, returns `depth`, which is outside of the range of legal
+ * indices. */
 static gint64
 load_index (const CleaveView *indices, gint64 offset, gint64 depth)
 {

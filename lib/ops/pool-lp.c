@@ -6,8 +6,9 @@
 
 #include "norms.h"
 
-/* The state of an LpPool. The kernel computes a line of results at once, tap by tap: along the
- * innermost spatial dimension or, if channels are contiguous, along the channels. */
+/* The state of an LpPool. A line is a list of results along the innermost spatial dimension or, if
+ * channels are contiguous, along the channels. For each tap, the kernel adds the tap's term to all
+ * sums of a line. */
 typedef struct
 {
   const CleaveView *x, *y;
@@ -26,9 +27,9 @@ typedef struct
   gint64 offset, step, begin, end;
 } Reads;
 
-/* Limits `reads` to the results for which a tap reads data instead of padding. `tap` is the tap's
- * index along the line; the line consists of n results from result `first` on. Sets the offset and
- * the step of the elements that the tap reads. */
+/* Sets `begin` and `end` of `reads` to the results for which a tap reads data instead of padding.
+ * `tap` is the tap's index along the line; the line consists of n results from result `first` on.
+ * Sets `offset` and `step` to the elements that the tap reads for these results. */
 static void
 clip_to_data (
     const CleaveWindow *w, gint64 tap, gint64 first, gint64 n, gint64 stride, Reads *reads)

@@ -283,8 +283,8 @@ const CleaveOp cleave_op_lp_pool = {
  * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for the op's name
  * @x: (transfer none): `[N, C, H, W]`, or `[N, H, W, C]` with layout NHWC; 1 to 6 spatial
  * dimensions
- * @attrs: kernel shape, strides, dilations and pads in elements, H before W; for pads, all begins
- * before all ends
+ * @attrs: kernel shape, strides, dilations and pads in elements, H before W. The list of pads has
+ * the pads at the begin of all dimensions, then the pads at the end of all dimensions
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds a pooling: ONNX [MaxPool](https://onnx.ai/onnx/operators/onnx__MaxPool.html),
@@ -293,9 +293,9 @@ const CleaveOp cleave_op_lp_pool = {
  *
  * The result is `[N, C, OH, OW]`, or `[N, OH, OW, C]`, with
  * `OH = (H + pad_begin + pad_end - (dilation * (KH - 1) + 1)) / stride + 1`, rounded down, or up
- * with `ceil_mode`. With `ceil_mode`, a last window that would begin behind the data is left out,
- * as [PyTorch](https://pytorch.org/docs/stable/generated/torch.nn.MaxPool2d.html) does. AveragePool
- * does not count the elements that `ceil_mode` adds, even with `count_include_pad`.
+ * with `ceil_mode`. With `ceil_mode`, a last window is left out if it would begin in the padding at
+ * the end, as [PyTorch](https://pytorch.org/docs/stable/generated/torch.nn.MaxPool2d.html) does.
+ * AveragePool does not count the elements that `ceil_mode` adds, even with `count_include_pad`.
  *
  * The node can be split along each dimension. A chunk that would read only padding is refused. To
  * get the second result of a MaxPool, the indices, use [method@Graph.add] with two results. The

@@ -35,5 +35,5 @@ typedef struct
   (CLEAVE_ELEMENTS_FLOAT | CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64) | \
    CLEAVE_ELEMENT_BIT (CLEAVE_UINT32) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT64))
 
-/* Returns the functions for an element type, one of CLEAVE_ELEMENTS_SUM. */
+/* Returns the functions for an element type. The type must be in the set CLEAVE_ELEMENTS_SUM. */
 const CleaveSumOps *cleave_sum_ops (CleaveElement element);

@@ -91,8 +91,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[0] = cleave_dim_map_whole (1);
 }
 
-/* Returns the index along the axis of the element at index `at`, or 0 if the axis is outside of X.
- */
+/* Returns at[axis], for the attribute `axis`; 0 if X has no dimension `axis`. */
 static gint64
 along_axis (const CleaveCall *call, const gint64 *at)
 {

@@ -80,8 +80,8 @@ end_sum (const Walk *walk, const CleaveSum *sum)
   return walk->is_double ? sum->d : (double) sum->f;
 }
 
-/* Adds the products of x and row `j` (a unit) of gate `gate` of W or R (operand number `operand`)
- * to `sum`. */
+/* Adds the product of the vector x and a row of weights to `sum`. `operand` is the index of W or R;
+ * the row belongs to unit `j` of the gate `gate` in this operand. */
 static void
 add_product (const Walk *walk, CleaveSum *sum, guint operand, guint gate, gint64 j, const Row *x)
 {

@@ -17,9 +17,10 @@ extern const CleaveOp cleave_op_rnn, cleave_op_gru, cleave_op_lstm;
 extern const CleaveOp cleave_op_recurrent_sums;
 enum { CLEAVE_RECURRENT_SUMS_X, CLEAVE_RECURRENT_SUMS_W, CLEAVE_RECURRENT_SUMS_B };
 
-/* Returns how many of the n sums of all gates begin with the bias of W plus the bias of R. In a GRU
- * with linear_before_reset, the sums of the last gate begin with the bias of W alone, since the
- * reset gate multiplies the bias of R. */
+/* A step computes n sums: one for each unit of each gate. Returns how many of these sums have, as
+ * their first summand, the bias of W plus the bias of R. In a GRU with linear_before_reset, the
+ * sums of the last gate have the bias of W alone there, since the reset gate multiplies the bias of
+ * R. */
 static inline gint64
 cleave_recurrent_count_joined (const CleaveRecurrentAttrs *attrs, gint64 n)
 {

@@ -92,9 +92,9 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   cleave_view_copy_reshaped (&results[0], &operands[0]);
 }
 
-/* Refuses a chunk that does not consist of whole rows of the operand. `slice` is the range of the
- * operand that the piece reads. If the chunk does not consist of whole rows, `slice` has more
- * elements than the chunk. */
+/* Returns TRUE if a chunk consists of whole rows of the operand. `slice` is the range of the
+ * operand that the piece reads; the chunk consists of whole rows if and only if `slice` has as many
+ * elements. If not, refuses the chunk: appends the reason to `why` and returns FALSE. */
 static gboolean
 check_rows (const CleaveRange *chunk, const CleaveSlice *slice, GString *why)
 {
@@ -227,10 +227,12 @@ const CleaveOp cleave_op_reshape = {
  *
  * Adds a change of shape: [ONNX Reshape](https://onnx.ai/onnx/operators/onnx__Reshape.html).
  *
- * The elements stay the same, in row-major order. The node stores the resulting shape. The node can
- * be split along the outermost dimension of each group of dimensions that have the same product on
- * both sides, if a chunk consists of whole rows of @x: `[N, C, H, W]` → `[N, C * H * W]` along N,
- * and along the other dimension at multiples of `H * W`.
+ * The elements stay the same, in row-major order. The node stores the resulting shape. A group
+ * consists of consecutive dimensions of @x and consecutive dimensions of the result with the same
+ * product of extents. The node can be split along the outermost dimension of each group, if a chunk
+ * consists of whole rows of @x. Example: `[N, C, H, W]` → `[N, C * H * W]` has the groups N → N and
+ * C, H, W → C * H * W. So the result can be cut along dimension 0, and along dimension 1 at
+ * multiples of `H * W`.
  *
  * Fails with %CLEAVE_ERROR_SHAPE if the numbers of elements differ, and with
  * %CLEAVE_ERROR_ATTRIBUTE if @shape is not legal. The graph is then unchanged.

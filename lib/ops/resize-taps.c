@@ -9,8 +9,8 @@
 
 #include <math.h>
 
-/* Positions are fractions of integers only if the extents are below this number: products of two
- * extents and a small factor then fit 64 bits. */
+/* The kernels compute positions as fractions of integers only if the extents are below this number.
+ * Products of two extents and a small factor then fit into 64 bits. */
 #define MAX_EXTENT ((gint64) 1 << 29)
 
 /* If the positions of an axis are fractions of integers, sets `times`, `shift` and `block` of the

@@ -11,21 +11,23 @@
 #include "../ir/op.h"
 #include "../ir/view.h"
 
-/* The parameters of the resize along one dimension. A piece computes the same positions as the
- * whole node. */
+/* The parameters of the resize along one dimension. For an element of the result, a piece reads the
+ * operand at the same position as the whole node. */
 typedef struct
 {
   const CleaveResizeAttrs *attrs;
   gint64 from, to;         /* extents of the operand (`from`) and of the result (`to`) */
   gint64 all_from, all_to; /* extents of the operand and of the result of the whole node; `from` and
                             * `to` are the extents of the piece */
-  gint64 begin;            /* index of the first element of the operand in the whole operand */
+  gint64 begin;            /* index, in the operand of the whole node, of the first element of the
+                            * piece's operand; 0 if `factor` is not 0 */
   double scale;
   gint64 factor;     /* the scale if it is an integer and the mode is half_pixel, pytorch_half_pixel
                       * or asymmetric; 1 if the op only copies; else 0 */
   gboolean half;     /* whether positions align the centers of elements, as in half_pixel:
                       * element i is at (i + 0.5) / scale - 0.5 */
-  gint64 phase;      /* index of the first element of the result in the whole result */
+  gint64 phase;      /* index of the first element of the piece's result, in the result of the whole
+                      * node; if `factor` is not 0, in a Resize of the piece's operand */
   double length;     /* length of the result before it was rounded down to an extent */
   double start, end; /* the region of tf_crop_and_resize, as fractions of the operand */
   /* Element i of the result is at the position (i * times + shift) / block; block is 0 if positions

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize of any number of dimensions, opset 13. A piece has attributes with its position in the
- * whole node, and computes the same positions as the whole node.
+/* Resize of any number of dimensions, opset 13. A piece has attributes with which it reads, for
+ * each element of the result, the same place of the operand as the whole node.
  *
  * resize-reference.c computes the result. */
 
@@ -66,8 +66,8 @@ forget_unread (CleaveResizeAttrs *a)
     }
 }
 
-/* Checks the attributes: a node has either scales or sizes. A piece with a phase has both scales
- * and sizes. */
+/* Checks the attributes. A node has either scales or sizes. A piece with the attribute `phase`
+ * (narrow()) has both scales and sizes. */
 static gboolean
 normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {

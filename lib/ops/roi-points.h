@@ -17,8 +17,9 @@
  * counts fits into 64 bits. No region of a real model has more points. */
 #define CLEAVE_ROI_MAX_POINTS 0x1p31
 
-/* A region along one dimension. `begin`, and `step`, the length of an element of the result, are in
- * elements of X. `n_points` is the number of sampling points of an element of the result. */
+/* A region along one dimension. `begin` is the begin of the region, and `step` the length of the
+ * part of the region that one element of the result covers; both are in elements of X. `n_points`
+ * is the number of sampling points of an element of the result. */
 typedef struct
 {
   double begin, step;

@@ -286,8 +286,9 @@ maps_nd (const CleaveCall *call, guint operand, CleaveDimMap *map)
         d < first ? cleave_dim_map_whole (own->dim[d]) : cleave_dim_map_same (d - first + taken);
 }
 
-/* Combines the elements of one update with elements of y. `lines` visits the `rest` dimensions of
- * the update and of y. */
+/* Combines the elements of one update with elements of y. `lines` visits the dimensions that remain
+ * in y after the dimensions that a tuple of `indices` indexes, and in `updates` after the
+ * dimensions of the tuples. */
 static void
 join (const CleaveView *y,
       const CleaveView *updates,

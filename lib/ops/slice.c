@@ -148,9 +148,9 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     }
 }
 
-/* Sets the starts and ends of a piece. The operand of the piece consists of the elements from the
- * first to the last that the piece reads. So the piece reads all of its operand, with the steps of
- * the node. */
+/* Sets the starts and ends of a piece. The operand of the piece begins and ends with an element
+ * that the piece reads. So the piece goes from one end of its operand to the other end, with the
+ * steps of the node. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attributes, GString *why)
 {

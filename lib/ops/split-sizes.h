@@ -40,5 +40,6 @@ CleaveSplitAttrs *cleave_split_make_with_rest (const CleaveShape *shape,
                                                guint n,
                                                GError **error);
 
-/* Prefixes the error with the name of the framework's call if `attrs` is NULL. Returns `attrs`. */
+/* If `attrs` is NULL, which means that an error is set, prefixes the message of the error with
+ * `call`. `call` names an op of another framework, such as "XLA Slice". Returns `attrs`. */
 gpointer cleave_split_name_call (const char *call, gpointer attrs, GError **error);

@@ -78,8 +78,8 @@ scale_sum (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y, gint32 sign)
                                 (gint) a->shift);
 }
 
-/* Return the combination of two operands, from which the caller has subtracted the zero points. The
- * caller then adds the zero point of the result. */
+/* The functions below compute x + y, x - y, x * y, (x - y)^2, x / y and PRelu, in fixed point. The
+ * caller has subtracted the zero points from x and y, and adds the zero point of the result. */
 
 static inline gint32
 combine_add (const CleaveTfliteBinaryAttrs *a, gint32 x, gint32 y)

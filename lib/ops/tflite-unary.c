@@ -67,7 +67,7 @@ compute_lookup (const CleaveCall *call, const CleaveView *operands, const Cleave
     }
 }
 
-/* Returns the fast kernel if the table has bytes, else the reference kernel. */
+/* Returns the fast kernel if the entries of the table have 8 bits, else the reference kernel. */
 static CleaveKernel
 kernel_lookup (const CleaveCall *call)
 {

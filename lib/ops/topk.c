@@ -84,7 +84,8 @@ sift_down (Row *row, gint64 at, gint64 position)
   row->heap[at * row->heap_step] = position;
 }
 
-/* Selects the first k of n elements in the order, and sets the heap to their indices, sorted. */
+/* Selects the k elements of a row of n elements that come first in the order of comes_before().
+ * Sets `heap` to the indices of these elements, sorted by this order. */
 static void
 select_first (Row *row, gint64 k, gint64 n)
 {

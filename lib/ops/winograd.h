@@ -39,7 +39,8 @@
  * results, so each result has the bias once. */
 #define CLEAVE_WINOGRAD_BIASED 5
 
-/* Transforms 3 taps of a kernel, with steps of `g_step`, to 4 factors. */
+/* Transforms 3 taps of a kernel to 4 factors. The taps are g[0], g[g_step] and g[2 * g_step]; the
+ * factors are u[0], u[u_step], u[2 * u_step] and u[3 * u_step]. */
 #define CLEAVE_WINOGRAD_FACTORS(type, g, g_step, u, u_step)                                        \
   do                                                                                               \
     {                                                                                              \
