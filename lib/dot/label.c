@@ -83,8 +83,8 @@ cleave_label_dup_result_port (const CleaveNode *node, guint result)
   return g_steal_pointer (&port);
 }
 
-/* Returns whether the label of a join shows the name of an operand in place of an edge. The join
- * has more than MAX_PARTS operands then, and MAX_EDGES earlier uses of the value have edges. */
+/* Returns whether the label of a join names an operand, which then has no edge. The join has more
+ * than MAX_PARTS operands then, and MAX_EDGES uses of the value, in any nodes, are earlier. */
 static gboolean
 is_named_instead (const CleaveNode *node, guint operand)
 {

@@ -134,8 +134,8 @@ typedef struct
   gint64 *live_before_laps; /* indexed by step: bytes in use before laps were made; NULL: there are
                              * no laps */
   gint64 copied_bytes, peak;
-  gboolean materializes;    /* whether a view is copied if it would keep a whole value in memory for
-                             * a few rows */
+  gboolean materializes;    /* whether a view is copied if its whole operand would else stay in
+                             * memory although only a few rows are needed */
   const gboolean *staged;   /* indexed by value: whether the value is staged: stored outside of its
                              * join until it is copied; NULL: no value is staged */
   const gboolean *overlaid; /* indexed by position: whether the result overlays an operand; NULL: no

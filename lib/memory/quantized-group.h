@@ -77,8 +77,8 @@ CleaveNode *cleave_group_add (CleaveGraph *graph,
 CleaveBody cleave_group_get_body (const CleaveCall *call);
 GArray *cleave_body_calls_new (void);
 
-/* The range of a call's result that one tile of the group needs, and the piece of the call that
- * computes it. */
+/* The range of a call's result that one tile of the group needs, and the chunk with which a piece
+ * of the call computes this range. */
 typedef struct
 {
   gboolean is_needed;

@@ -273,13 +273,15 @@ work (const CleaveCall *call)
 
 /* Sets the attributes of a piece:
  *
- * - A Resize of the slice gives exactly the chunk: `scales` or `sizes`, as in the node.
- * - The chunk begins or ends elsewhere, and the factor is an integer: `scales`, `sizes`, `phase`.
- *   `phase` is the begin of the chunk, relative to the begin of a Resize of the slice.
- * - A dimension is cut whose factor is no integer: also `begin`, `lengths` and `extents`. In this
- *   dimension, `phase` is the begin of the chunk in the whole result, and `begin` is the begin of
- *   the slice in the whole operand. `lengths` is the extent of the whole result, and `extents` is
- *   the extent of the whole operand. */
+ * - If a Resize of the slice gives exactly the chunk, the piece has `scales` or `sizes`, as the
+ *   node has.
+ * - If the chunk begins or ends elsewhere, and the factor is an integer, the piece has `scales`,
+ *   `sizes` and `phase`. `phase` is the begin of the chunk, relative to the begin of a Resize of
+ *   the slice.
+ * - If a dimension whose factor is no integer is cut, the piece also has `begin`, `lengths` and
+ *   `extents`. In this dimension, `phase` is the begin of the chunk in the whole result, and
+ *   `begin` is the begin of the slice in the whole operand. `lengths` is the extent of the whole
+ *   result, and `extents` is the extent of the whole operand. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
