@@ -10,8 +10,8 @@
 #include "../ir/evaluate.h"
 #include "../ir/fixed.h"
 
-/* The uses that keep a value alive while a program is made. The value is a constant tensor together
- * with all its slices, or the results of one folded node. */
+/* The uses that keep memory alive while a program is made: the memory of a constant tensor, which
+ * its slices share, or of the results of one folded node. Below, "the value" is this memory. */
 typedef struct
 {
   guint n_left;     /* number of steps and folded nodes that have not read the value yet */

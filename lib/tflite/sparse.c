@@ -38,8 +38,8 @@ typedef struct
 typedef struct
 {
   gboolean is_sparse;
-  guint dim;     /* dimension of the tensor to which the level belongs. If the level is a position
-                  * inside a block, the dimension that the block divides */
+  guint dim;     /* the dimension of the tensor whose indices the level stores, whole or divided:
+                  * one level for the numbers of blocks, one for the positions in a block */
   gint64 extent; /* number of indices of the level: the extent of a dimension, the number of blocks
                   * of a divided dimension, or the number of positions in a block */
   gint64 stride; /* distance, in elements of the dense tensor, from an index of the level to the

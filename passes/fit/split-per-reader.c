@@ -163,8 +163,8 @@ list_ranges (const Cut *cut)
 typedef struct
 {
   gint64 n_bytes;    /* bytes of the value that the cut divides */
-  GHashTable *plain; /* CleaveNode: chosen nodes without MACs; nodes that compute their operands may
-                        be cut too */
+  GHashTable *plain; /* CleaveNode: chosen nodes without MACs; the search may also choose the nodes
+                        that compute the operands of these nodes */
   gboolean computes; /* a chosen node does more than move bytes */
 } CutSearch;
 

@@ -258,10 +258,10 @@ may_go_on (const CleaveLevelSearch *search)
   return FALSE;
 }
 
-/* Tries splits whose pieces have at most `level` bytes, at most one split for each dimension d.
- * This split cuts all nodes along d first (cut_all()). Returns TRUE as soon as a split meets the
- * limits. Sets `*is_last` to TRUE if every node has a piece of more than `level` bytes in every
- * split, so that lower levels need not be tried. */
+/* Tries at most one split for each dimension d. The split cuts all nodes along d first, until their
+ * pieces have at most `level` bytes (cut_all()). Some nodes cannot be cut so far. Returns TRUE as
+ * soon as a split meets the limits. Sets `*is_last` to TRUE if, in all these splits, no node can be
+ * cut so far. Lower levels then need not be tried. */
 static gboolean
 try_level (CleaveLevelSearch *search, gint64 level, GArray *roots, gboolean *is_last)
 {

@@ -259,8 +259,8 @@ add_demands (CleaveRegion *region, CleaveRegionNode *member, const CleavePlan *p
     }
 }
 
-/* Writes to `why` the reason why the region node stays whole: the reader one of whose pieces needs
- * the whole value. */
+/* Writes to `why` the reason why the region node stays whole: a piece of some reader needs the
+ * whole value. Names this reader. */
 static void
 explain_whole (const CleaveRegionNode *member, GString *why)
 {

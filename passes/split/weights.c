@@ -61,8 +61,8 @@ find_level (const double *lacks, guint k, double n)
   return level;
 }
 
-/* A candidate in hand_out(): chunk `i` gets one more unit. `size` is the number of units of the
- * chunk before, and `shortfall` is the result of shortfall() for this size. */
+/* A candidate in hand_out(): chunk `i` gets one more unit. `size` is the number of units that chunk
+ * `i` has without this unit, and `shortfall` is the result of shortfall() for `size`. */
 typedef struct
 {
   double shortfall;

@@ -201,7 +201,7 @@ Graph._repr_svg_ = show
 Graph.__copy__ = Graph.copy
 Graph.__deepcopy__ = lambda self, memo: self.copy()
 Graph.name = property(Graph.get_name, doc='The name of the graph.')
-Graph.nodes = property(lambda self: list(walk(self)), doc='The nodes, inputs and constants included.')
+Graph.nodes = property(lambda self: list(walk(self)), doc='All nodes, which include the inputs and constants.')
 Graph.inputs = property(list_inputs, doc='The inputs, as a list of Results that can also be indexed by name.')
 Graph.outputs = property(list_outputs, doc='The outputs, as a dictionary from names to Results.')
 Graph.macs = property(Graph.get_macs, doc='Multiply-accumulates.')

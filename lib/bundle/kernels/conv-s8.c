@@ -47,8 +47,8 @@ typedef struct
   uint8_t pixels;    /* number of pixels: 1, or 2 if their windows have no padding on the left and
                       * right */
   uint8_t is_single; /* 1: the elements of the whole window are at `from` */
-  uint8_t is_copied; /* 1: a line has the weights of all taps, so the windows are copied to the
-                      * array `part` */
+  uint8_t is_copied; /* 1: a line of weights has the weights of all taps, so the windows are copied
+                      * to the array `part` */
   uint8_t n;         /* number of channels in the block */
   /* Address of the next `count` elements of the window to multiply by weights. They lie in the
    * operand or in the array `part`. */

@@ -176,8 +176,9 @@ pack_factors (const CleaveTensor *base, gconstpointer data, gpointer to)
   make_factors (data, to);
 }
 
-/* Returns the factors of all channels. All pieces share these factors, which are computed from the
- * bases of the constants. Returns NULL if each run must compute them. */
+/* Returns the factors of all channels. All pieces of a node share these factors, which are computed
+ * from the whole constants. A piece reads views of these constants. Returns NULL if each run must
+ * compute the factors. */
 static const float *
 get_factors (const CleaveKernelInstance *instance, CleaveWeights *weights)
 {

@@ -20,8 +20,8 @@ enum { X };
  * dimensions, or 2 x 2 x 2 x 2 lines of four dimensions. */
 #define MAX_LINES 16
 /* Largest number of adjacent operand rows that are interpolated together, if the result needs all
- * of them. The taps that the rows share then stay in registers. Scratch holds CLEAVE_RESIZE_MAX
- * more rows. */
+ * these rows. The taps that the rows share then stay in registers. Scratch holds MAX_ROWS +
+ * CLEAVE_RESIZE_MAX rows. */
 #define MAX_ROWS (MAX_LINES - CLEAVE_RESIZE_MAX)
 /* Number of bytes of a result line that are computed at once, so that they stay in the L1 cache. */
 #define LINE_BYTES 8192

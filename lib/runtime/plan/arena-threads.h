@@ -45,9 +45,9 @@ void cleave_arena_threads_clear (CleaveArenaThreads *threads);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveArenaThreads, cleave_arena_threads_clear)
 
 /* Moves buffers within the arena, which stays `size` bytes large. A buffer may move to any offset
- * that is free while the buffer is in use. It moves if the thread that writes the buffer then
- * writes more memory that it used last itself. Fetching memory from another core's cache takes
- * several times as long as writing it. */
+ * that is free while the buffer is in use. A buffer moves if more of its bytes at the new offset
+ * were last used by the thread that writes the buffer. Fetching memory from another core's cache
+ * takes several times as long as writing it. */
 void cleave_arena_move_to_threads (const CleaveArenaTask *task,
                                    const CleaveArenaThreads *threads,
                                    gint64 size,
