@@ -2,12 +2,9 @@
 
 /* Chooses laps: overlays a value that is computed strip by strip over a value that dies meanwhile.
  * Makes a lap only if the lap lowers the peak. ordering.c calls cleave_storage_lap() on the best
- * order.
- *
- * Over 400 lines: this file makes one decision, from the bytes that each step touches to the
- * values that move. */
+ * order. */
 
-#include "buffers.h"
+#include "lap-table.h"
 
 #include "../ir/align.h"
 
@@ -28,49 +25,12 @@
  * high. A lap is valid if steps run one after the other, so only programs of one thread have laps.
  */
 
-/* Buffers smaller than 1/MIN_PART of the peak take no part in laps. With 1/8 or 1/256 in place of
- * 1/32, the arenas of five fitted networks are the same within 5 %. */
-#define MIN_PART 32
 /* The bisection of the target (LapSearch) ends when its interval is at most 1/PRECISION of the
  * peak. */
 #define PRECISION 256
 /* A lap of an input or output must save at least 1/BOUND_GAIN of the bytes of the smaller of the
  * two values, since the run then copies the input or output. */
 #define BOUND_GAIN 4
-
-/* The bytes [begin, end) of a buffer that one step reads or writes. */
-typedef struct
-{
-  gint64 begin, end;
-  guint step;
-  gboolean writes;
-} Access;
-
-/* A buffer that may take part in laps. After a lap has moved buffer x into buffer y, y also
- * contains the bytes and the accesses of x. */
-typedef struct
-{
-  guint buffer;
-  GArray *accesses; /* Access: the ranges of this buffer that steps read or write, sorted by step */
-  gint64 n_bytes;
-  guint first, last;
-  gboolean is_bound; /* whether the buffer holds an input or output of the graph; a lap makes each
-                      * run copy this input or output (io-bindings.c) */
-  guint over;        /* index of the LapBuffer into which a lap moved this buffer; CLEAVE_NEVER: not
-                      * moved */
-  gint64 shift;      /* offset of this buffer in the buffer `over`, in bytes */
-} LapBuffer;
-
-/* The buffers that may take part in laps, before any lap. */
-typedef struct
-{
-  CleaveStorage *storage;
-  GArray *buffers; /* LapBuffer: sorted by first step */
-  guint *index_of; /* indexed by buffer of the storage: index in `buffers`; CLEAVE_NEVER: the buffer
-                    * takes no part in laps */
-  const CleaveStep *step; /* the step that find_buffers() visits, and its index */
-  guint at;
-} LapTable;
 
 /* The state of one search for laps. A lap moves a buffer x into a buffer y, so y grows. The search
  * makes a lap only if, without the lap, more than `target` bytes are in use while x and y both
@@ -79,127 +39,15 @@ typedef struct
  * again, as in a chain of residual blocks. */
 typedef struct
 {
-  CleaveStorage *storage;
+  const CleaveLapTable *table;
   gint64 target; /* bytes */
   gboolean may_exceed;
-  gint64 *live;          /* indexed by step: bytes in use */
-  GArray *edges;         /* CleaveLapEdge: pairs of steps whose order laps fix */
-  GArray *buffers;       /* LapBuffer: the buffers that may take part in laps, sorted by first
-                          * step */
-  const guint *index_of; /* indexed by buffer: index in `buffers`; CLEAVE_NEVER: the buffer takes
-                          * no part in laps */
-  GArray *alive;         /* guint: indices in `buffers` of the buffers that are in use and that no
-                          * lap has moved */
+  gint64 *live;    /* indexed by step: bytes in use */
+  GArray *edges;   /* CleaveLapEdge: pairs of steps whose order laps fix */
+  GArray *buffers; /* CleaveLapBuffer: a copy of the buffers of the table, which laps change */
+  GArray *alive;   /* guint: indices in `buffers` of the buffers that are in use and that no lap has
+                    * moved */
 } LapSearch;
-
-static LapBuffer *
-get_buffer (const GArray *buffers, guint i)
-{
-  return &g_array_index (buffers, LapBuffer, i);
-}
-
-/* Appends an Access for the bytes of a value that a step reads or writes. `size`: bytes of an
- * element. */
-
-static void
-add_access (GArray *accesses,
-            const CleaveLocation *location,
-            const CleaveShape *shape,
-            gint64 size,
-            guint step,
-            gboolean writes)
-{
-  gint64 begin = location->offset, end = location->offset + 1;
-  Access access;
-
-  for (guint d = 0; d < shape->rank; d++)
-    {
-      gint64 reach = (shape->dim[d] - 1) * location->stride[d];
-
-      if (shape->dim[d] == 0)
-        return;
-      *(reach < 0 ? &begin : &end) += reach;
-    }
-  access = (Access){ begin * size, end * size, step, writes };
-  g_array_append_val (accesses, access);
-}
-
-static void
-note_access (const CleaveAssignment *assignment, gboolean writes, gpointer data)
-{
-  const LapTable *l = data;
-  const CleaveStorage *storage = l->storage;
-  const gint64 size = (gint64) cleave_element_size (assignment->result->type.element);
-  guint buffer = storage->buffer[assignment->location.root];
-  guint at = buffer == CLEAVE_NEVER ? CLEAVE_NEVER : l->index_of[buffer];
-  gboolean is_box = l->step->kind == CLEAVE_STEP_COPY || l->step->kind == CLEAVE_STEP_LOAD;
-
-  if (at == CLEAVE_NEVER)
-    return;
-  if (writes && is_box)
-    {
-      const CleaveRange *box = &g_array_index (storage->boxes, CleaveRange, l->step->box);
-      CleaveLocation location = cleave_location_part (&assignment->location, box);
-      CleaveShape shape = cleave_range_shape (box);
-
-      add_access (get_buffer (l->buffers, at)->accesses, &location, &shape, size, l->at, writes);
-    }
-  else
-    add_access (get_buffer (l->buffers, at)->accesses, &assignment->location,
-                &assignment->result->type.shape, size, l->at, writes);
-  get_buffer (l->buffers, at)->is_bound |=
-      l->step->kind == CLEAVE_STEP_STORE || l->step->kind == CLEAVE_STEP_LOAD;
-}
-
-static int
-compare_first (gconstpointer a, gconstpointer b)
-{
-  const LapBuffer *x = a, *y = b;
-
-  return x->first != y->first ? (x->first > y->first) - (x->first < y->first)
-                              : (x->buffer > y->buffer) - (x->buffer < y->buffer);
-}
-
-static void
-lap_buffer_clear (gpointer buffer)
-{
-  g_array_unref (((LapBuffer *) buffer)->accesses);
-}
-
-static void
-find_buffers (LapTable *l, const CleaveGraph *graph)
-{
-  CleaveStorage *storage = l->storage;
-
-  l->buffers = g_array_new (FALSE, FALSE, sizeof (LapBuffer));
-  g_array_set_clear_func (l->buffers, lap_buffer_clear);
-  l->index_of = g_new (guint, storage->buffers->len + 1);
-  for (guint b = 0; b < storage->buffers->len; b++)
-    {
-      const CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, b);
-      LapBuffer lap_buffer = { .buffer = b,
-                               .n_bytes = buffer->n_bytes,
-                               .first = buffer->first,
-                               .last = buffer->last,
-                               .over = CLEAVE_NEVER };
-
-      l->index_of[b] = CLEAVE_NEVER;
-      if (buffer->n_bytes <= storage->peak / MIN_PART)
-        continue;
-      g_array_append_val (l->buffers, lap_buffer);
-    }
-  g_array_sort (l->buffers, compare_first);
-  for (guint i = 0; i < l->buffers->len; i++)
-    {
-      get_buffer (l->buffers, i)->accesses = g_array_new (FALSE, FALSE, sizeof (Access));
-      l->index_of[get_buffer (l->buffers, i)->buffer] = i;
-    }
-  for (l->at = 0; l->at < storage->steps->len; l->at++)
-    {
-      l->step = &g_array_index (storage->steps, CleaveStep, l->at);
-      cleave_storage_visit (storage, graph, l->step, note_access, l);
-    }
-}
 
 /* The names x and y in the functions below: strips of the buffer y are written over the buffer x,
  * which dies meanwhile. */
@@ -207,7 +55,7 @@ find_buffers (LapTable *l, const CleaveGraph *graph)
 /* Returns an offset of x from the beginning of y, in bytes. With this offset, no write to y
  * destroys bytes of x that the same step or a later step reads or writes. */
 static gint64
-find_shift (const LapBuffer *x, const LapBuffer *y)
+find_shift (const CleaveLapBuffer *x, const CleaveLapBuffer *y)
 {
   const gint64 to = CLEAVE_BUFFER_ALIGNMENT;
   gint64 shift = 0, needed = G_MAXINT64;
@@ -215,10 +63,11 @@ find_shift (const LapBuffer *x, const LapBuffer *y)
 
   for (guint i = y->accesses->len; i-- > 0;)
     {
-      const Access *write = &g_array_index (y->accesses, Access, i);
+      const CleaveLapAccess *write = &g_array_index (y->accesses, CleaveLapAccess, i);
 
-      for (; next > 0 && g_array_index (x->accesses, Access, next - 1).step >= write->step; next--)
-        needed = MIN (needed, g_array_index (x->accesses, Access, next - 1).begin);
+      for (; next > 0 && g_array_index (x->accesses, CleaveLapAccess, next - 1).step >= write->step;
+           next--)
+        needed = MIN (needed, g_array_index (x->accesses, CleaveLapAccess, next - 1).begin);
       if (write->writes && needed < G_MAXINT64)
         shift = MAX (shift, write->end - needed);
     }
@@ -236,7 +85,7 @@ find_most (const gint64 *live, guint begin, guint end)
 }
 
 static gint64
-count_both (const LapBuffer *x, const LapBuffer *y, gint64 shift)
+count_both (const CleaveLapBuffer *x, const CleaveLapBuffer *y, gint64 shift)
 {
   return MAX (y->n_bytes, shift + x->n_bytes);
 }
@@ -246,7 +95,7 @@ count_both (const LapBuffer *x, const LapBuffer *y, gint64 shift)
  * use with the lap must stay within `target`, unless `may_exceed` is set. BOUND_GAIN limits the
  * laps of inputs and outputs further. */
 static gboolean
-is_gain (const LapSearch *l, const LapBuffer *x, const LapBuffer *y, gint64 shift)
+is_gain (const LapSearch *l, const CleaveLapBuffer *x, const CleaveLapBuffer *y, gint64 shift)
 {
   const gint64 *live = l->live, both = count_both (x, y, shift);
   const gint64 saved = x->n_bytes + y->n_bytes - both;
@@ -272,20 +121,20 @@ add_edge (GArray *edges, guint before, guint after)
 
 /* Adds edges that make each step that writes y wait for all earlier steps that read or write x. */
 static void
-add_edges (GArray *edges, const LapBuffer *x, const LapBuffer *y)
+add_edges (GArray *edges, const CleaveLapBuffer *x, const CleaveLapBuffer *y)
 {
   guint next = 0, before = CLEAVE_NEVER;
 
   for (guint i = 0; i < y->accesses->len; i++)
     {
-      const Access *write = &g_array_index (y->accesses, Access, i);
+      const CleaveLapAccess *write = &g_array_index (y->accesses, CleaveLapAccess, i);
 
       if (!write->writes || write->step == before)
         continue;
-      for (;
-           next < x->accesses->len && g_array_index (x->accesses, Access, next).step <= write->step;
+      for (; next < x->accesses->len &&
+             g_array_index (x->accesses, CleaveLapAccess, next).step <= write->step;
            next++)
-        add_edge (edges, g_array_index (x->accesses, Access, next).step, write->step);
+        add_edge (edges, g_array_index (x->accesses, CleaveLapAccess, next).step, write->step);
       add_edge (edges, before, write->step);
       before = write->step;
     }
@@ -293,21 +142,22 @@ add_edges (GArray *edges, const LapBuffer *x, const LapBuffer *y)
 
 /* Merges the accesses of x into the accesses of y, sorted by step. */
 static void
-merge_accesses (const LapBuffer *x, LapBuffer *y, gint64 shift)
+merge_accesses (const CleaveLapBuffer *x, CleaveLapBuffer *y, gint64 shift)
 {
-  GArray *merged =
-      g_array_sized_new (FALSE, FALSE, sizeof (Access), x->accesses->len + y->accesses->len);
+  GArray *merged = g_array_sized_new (FALSE, FALSE, sizeof (CleaveLapAccess),
+                                      x->accesses->len + y->accesses->len);
   guint next = 0;
 
   for (guint i = 0; i <= y->accesses->len; i++)
     {
-      const Access *own = i < y->accesses->len ? &g_array_index (y->accesses, Access, i) : NULL;
+      const CleaveLapAccess *own =
+          i < y->accesses->len ? &g_array_index (y->accesses, CleaveLapAccess, i) : NULL;
 
       for (; next < x->accesses->len &&
-             (own == NULL || g_array_index (x->accesses, Access, next).step <= own->step);
+             (own == NULL || g_array_index (x->accesses, CleaveLapAccess, next).step <= own->step);
            next++)
         {
-          Access access = g_array_index (x->accesses, Access, next);
+          CleaveLapAccess access = g_array_index (x->accesses, CleaveLapAccess, next);
 
           access.begin += shift;
           access.end += shift;
@@ -323,7 +173,8 @@ merge_accesses (const LapBuffer *x, LapBuffer *y, gint64 shift)
 static void
 overlay_buffer (LapSearch *l, guint under, guint over, gint64 shift)
 {
-  LapBuffer *x = get_buffer (l->buffers, under), *y = get_buffer (l->buffers, over);
+  CleaveLapBuffer *x = cleave_lap_buffer (l->buffers, under),
+                  *y = cleave_lap_buffer (l->buffers, over);
   gint64 *live = l->live, both = count_both (x, y, shift);
 
   for (guint s = x->first; s <= y->last; s++)
@@ -341,14 +192,14 @@ overlay_buffer (LapSearch *l, guint under, guint over, gint64 shift)
 static void
 overlay_best (LapSearch *l, guint over)
 {
-  const LapBuffer *y = get_buffer (l->buffers, over);
+  const CleaveLapBuffer *y = cleave_lap_buffer (l->buffers, over);
   guint best = CLEAVE_NEVER, n_alive = 0;
   gint64 most = 0, shift = 0;
 
   for (guint i = 0; i < l->alive->len; i++)
     {
       guint under = g_array_index (l->alive, guint, i);
-      const LapBuffer *x = get_buffer (l->buffers, under);
+      const CleaveLapBuffer *x = cleave_lap_buffer (l->buffers, under);
       gint64 here, saved;
 
       if (x->over != CLEAVE_NEVER || x->last < y->first)
@@ -375,26 +226,27 @@ overlay_best (LapSearch *l, guint over)
 static void
 move_values (const LapSearch *l)
 {
-  CleaveStorage *storage = l->storage;
+  CleaveStorage *storage = l->table->storage;
 
   for (guint v = 0; v < storage->n_values; v++)
     {
       CleaveAssignment *assignment = &storage->assignments[v];
       gint64 size = (gint64) cleave_element_size (assignment->result->type.element);
       guint buffer = storage->buffer[assignment->location.root];
-      guint at = buffer == CLEAVE_NEVER ? CLEAVE_NEVER : l->index_of[buffer];
+      guint at = buffer == CLEAVE_NEVER ? CLEAVE_NEVER : l->table->index_of[buffer];
       CleaveLapMove move = { v, assignment->location.root, assignment->location.offset };
 
-      if (at != CLEAVE_NEVER && get_buffer (l->buffers, at)->over != CLEAVE_NEVER)
+      if (at != CLEAVE_NEVER && cleave_lap_buffer (l->buffers, at)->over != CLEAVE_NEVER)
         g_array_append_val (storage->lap_moves, move);
-      for (; at != CLEAVE_NEVER && get_buffer (l->buffers, at)->over != CLEAVE_NEVER;
-           at = get_buffer (l->buffers, at)->over)
+      for (; at != CLEAVE_NEVER && cleave_lap_buffer (l->buffers, at)->over != CLEAVE_NEVER;
+           at = cleave_lap_buffer (l->buffers, at)->over)
         {
-          const LapBuffer *over = get_buffer (l->buffers, get_buffer (l->buffers, at)->over);
+          const CleaveLapBuffer *over =
+              cleave_lap_buffer (l->buffers, cleave_lap_buffer (l->buffers, at)->over);
 
           assignment->location.root =
               g_array_index (storage->buffers, CleaveBuffer, over->buffer).value;
-          assignment->location.offset += get_buffer (l->buffers, at)->shift / size;
+          assignment->location.offset += cleave_lap_buffer (l->buffers, at)->shift / size;
           assignment->flags |= CLEAVE_ASSIGNMENT_LAPPED;
         }
     }
@@ -411,33 +263,18 @@ search_clear (LapSearch *l)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (LapSearch, search_clear)
 
-static void
-table_clear (LapTable *table)
-{
-  g_clear_pointer (&table->buffers, g_array_unref);
-  g_clear_pointer (&table->index_of, g_free);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (LapTable, table_clear)
-
 /* Finds laps for a target, in bytes. Returns the peak with these laps. */
 static gint64
-lap_to (LapSearch *l, const LapTable *table, gint64 target, gboolean may_exceed)
+lap_to (LapSearch *l, const CleaveLapTable *table, gint64 target, gboolean may_exceed)
 {
-  CleaveStorage *storage = table->storage;
+  const CleaveStorage *storage = table->storage;
   const guint n = storage->steps->len;
 
-  *l = (LapSearch){
-    .storage = storage, .target = target, .may_exceed = may_exceed, .index_of = table->index_of
-  };
+  *l = (LapSearch){ .table = table, .target = target, .may_exceed = may_exceed };
   l->live = g_memdup2 (storage->live, (n + 1) * sizeof *l->live);
   l->alive = g_array_new (FALSE, FALSE, sizeof (guint));
   l->edges = g_array_new (FALSE, FALSE, sizeof (CleaveLapEdge));
-  l->buffers = g_array_new (FALSE, FALSE, sizeof (LapBuffer));
-  g_array_set_clear_func (l->buffers, lap_buffer_clear);
-  g_array_append_vals (l->buffers, table->buffers->data, table->buffers->len);
-  for (guint i = 0; i < l->buffers->len; i++)
-    g_array_ref (get_buffer (l->buffers, i)->accesses);
+  l->buffers = cleave_lap_table_copy_buffers (table);
   for (guint i = 0; i < l->buffers->len; i++)
     overlay_best (l, i);
   return find_most (l->live, 0, n);
@@ -447,10 +284,10 @@ lap_to (LapSearch *l, const LapTable *table, gint64 target, gboolean may_exceed)
  * before the call, and `best` is the search that reached it, if any. If the call finds laps with a
  * lower peak, replaces `best` and returns this peak. If not, returns `least`. */
 static gint64
-lap_least (LapSearch *best, const LapTable *table, gint64 least, gboolean may_exceed)
+lap_least (LapSearch *best, const CleaveLapTable *table, gint64 least, gboolean may_exceed)
 {
   const gint64 peak_before = table->storage->peak;
-  gint64 low = peak_before / 2; /* a lap saves at most half of the bytes that are in use */
+  gint64 low = peak_before / 2; /* one lap saves at most half of the bytes that are in use */
 
   while (least - low > peak_before / PRECISION)
     {
@@ -473,14 +310,14 @@ lap_least (LapSearch *best, const LapTable *table, gint64 least, gboolean may_ex
 void
 cleave_storage_lap (CleaveStorage *storage, const CleaveGraph *graph)
 {
-  g_auto (LapTable) table = { .storage = storage };
+  g_auto (CleaveLapTable) table = { 0 };
   g_auto (LapSearch) best = { 0 };
   gint64 least = storage->peak;
 
-  find_buffers (&table, graph);
+  cleave_lap_table_init (&table, storage, graph);
   for (guint may_exceed = 0; may_exceed < 2 && table.buffers->len > 1; may_exceed++)
     least = lap_least (&best, &table, least, may_exceed != 0);
-  if (best.storage == NULL)
+  if (best.table == NULL)
     return;
   storage->lap_edges = g_steal_pointer (&best.edges);
   storage->lap_moves = g_array_new (FALSE, FALSE, sizeof (CleaveLapMove));
