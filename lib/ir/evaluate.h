@@ -37,3 +37,6 @@ double cleave_evaluate_work (const CleaveNode *node);
 GPtrArray *
 cleave_evaluate_call (const CleaveCall *call, CleaveTensor *const *operands, GError **error);
 double cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands);
+/* Computes a value that depends on constants alone. Returns NULL if the value depends on an input,
+ * or on a default value with the state CLEAVE_DEFAULT_OPEN, or if there is no memory. */
+CleaveTensor *cleave_evaluate_fixed (const CleaveResult *value);

@@ -116,86 +116,14 @@ is_resized (const CleaveResizeAxis *axis, guint d)
          axis->from != axis->to;
 }
 
-/* Adds to `stack` the nodes that compute the operands of a node and have no entry in `values`.
- * Returns FALSE if there are none. */
-static gboolean
-push_operands (GHashTable *values, const CleaveNode *node, GPtrArray *stack)
-{
-  const guint n_before = stack->len;
-
-  for (guint i = 0; i < node->n_operands; i++)
-    {
-      const CleaveResult *operand = node->operands[i].result;
-
-      if (operand != NULL && !g_hash_table_contains (values, operand->node))
-        g_ptr_array_add (stack, operand->node);
-    }
-  return stack->len > n_before;
-}
-
-/* Computes the results of a node, and adds them to `values`, an array of CleaveTensor for each
- * node. `values` must already contain the operands. Returns FALSE if the results are not constant,
- * since a program that runs the file may feed another value, or if there is no memory. */
-static gboolean
-add_results (GHashTable *values, CleaveNode *node)
-{
-  CleaveTensor *constant = cleave_node_get_final_constant (node);
-  g_autoptr (GPtrArray) operands = g_ptr_array_new (), results = NULL;
-  g_auto (CleaveNodeCall) call = { 0 };
-
-  if (constant != NULL)
-    {
-      results = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
-      g_ptr_array_add (results, cleave_tensor_ref (constant));
-      return g_hash_table_insert (values, node, g_steal_pointer (&results));
-    }
-  if (node->op->compute == NULL || node->op == &cleave_op_constant)
-    return FALSE;
-  for (guint i = 0; i < node->n_operands; i++)
-    {
-      const CleaveResult *operand = node->operands[i].result;
-      const GPtrArray *of = operand == NULL ? NULL : g_hash_table_lookup (values, operand->node);
-
-      g_ptr_array_add (operands, of == NULL ? NULL : of->pdata[operand->index]);
-    }
-  cleave_node_call_init (&call, node);
-  results = cleave_evaluate_call (&call.call, (CleaveTensor *const *) operands->pdata, NULL);
-  return results != NULL && g_hash_table_insert (values, node, g_steal_pointer (&results));
-}
-
-/* Computes a value that depends on constants alone. Returns NULL if the value depends on an input,
- * or on a default value with the state CLEAVE_DEFAULT_OPEN, or if there is no memory. */
-static CleaveTensor *
-evaluate (const CleaveResult *value)
-{
-  g_autoptr (GHashTable) values =
-      g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_ptr_array_unref);
-  g_autoptr (GPtrArray) stack = g_ptr_array_new ();
-
-  for (g_ptr_array_add (stack, value->node); stack->len > 0;)
-    {
-      CleaveNode *node = stack->pdata[stack->len - 1];
-
-      if (!cleave_node_is_fixed (node))
-        return NULL;
-      if (push_operands (values, node, stack))
-        continue;
-      g_ptr_array_set_size (stack, (gint) stack->len - 1);
-      if (!g_hash_table_contains (values, node) && !add_results (values, node))
-        return NULL;
-    }
-  return cleave_tensor_ref (
-      ((const GPtrArray *) g_hash_table_lookup (values, value->node))->pdata[value->index]);
-}
-
 /* If `node` depends on constants alone, writes its value as a constant. Products with matrices of
-   weights would be wrong in this case: an importer computes products of constants before it reads
-   the doc string that describes the Resize. The products could then differ from the node's value in
-   the last bits. Returns FALSE if evaluate() finds no value. */
+ * weights would be wrong in this case: an importer computes products of constants before it reads
+ * the doc string that describes the Resize. The products could then differ from the node's value in
+ * the last bits. Returns FALSE if cleave_evaluate_fixed() finds no value. */
 static gboolean
 add_value (CleaveOnnxExport *export, const CleaveNode *node)
 {
-  CleaveTensor *tensor = evaluate (&node->results[0]);
+  CleaveTensor *tensor = cleave_evaluate_fixed (&node->results[0]);
   const char *to = cleave_onnx_result_name (export, &node->results[0]), *value;
 
   if (tensor == NULL)
