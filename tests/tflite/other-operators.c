@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Operators that the table of operators.c cannot describe: with constant operands only, elements of
- * int16, several results, a state, or bools. The results are compared with numbers of the
- * specification. */
+ * int16, several results, a state, bools, or constants that many operators share. The results are
+ * compared with numbers of the specification. */
 
 #include "run-help.h"
 #include "tflite-file.h"
@@ -178,12 +178,54 @@ START_TEST (bools_are_reduced)
 }
 END_TEST
 
+/* Many convolutions share one constant, and the import stores a transposed copy for each of them,
+ * up to a limit of bytes. Beyond the limit, weights stay transposed by nodes. A constant of bools,
+ * which is copied, still fits into the limit. */
+START_TEST (weights_that_many_convolutions_share_leave_room_for_other_constants)
+{
+  enum { N_LAYERS = 300, N_CHANNELS = 32, FIRST = 4 };
+  static const guint8 choice[1] = { 1 };
+  static float w[N_CHANNELS * 2 * 2 * N_CHANNELS];
+  g_autoptr (GStringChunk) names = g_string_chunk_new (16);
+  TfliteTensor tensors[FIRST + N_LAYERS] = {
+    { .name = "x", .shape = "1x2x2x32" },
+    { .name = "w", .shape = "32x2x2x32", .data = w, .n_bytes = sizeof (w) },
+    { .name = "choice", .type = TFLITE_BOOL, .shape = "1", .data = choice, .n_bytes = 1 },
+    { .name = "y", .shape = "1x2x2x32" }
+  };
+  TfliteOperator operators[N_LAYERS + 1];
+  const TfliteGraph file = {
+    tensors, G_N_ELEMENTS (tensors), operators, G_N_ELEMENTS (operators), { 0 }, 1, { 3 }, 1, 0
+  };
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+
+  for (gint i = 0; i < N_LAYERS; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("c%d", i);
+
+      tensors[FIRST + i] =
+          (TfliteTensor){ .name = g_string_chunk_insert (names, name), .shape = "1x2x2x32" };
+      operators[i] = (TfliteOperator){ 3, NULL, { i == 0 ? 0 : FIRST + i - 1, 1 }, 2, { FIRST + i },
+                                       1, 1,    { { 1, 'i', 1 }, { 2, 'i', 1 } } };
+    }
+  operators[N_LAYERS] =
+      (TfliteOperator){ 123, NULL, { 2, FIRST + N_LAYERS - 1, 0 }, 3, { 3 }, 1, 0, { { 0 } } };
+  bytes = tflite_file_new (&file);
+  graph = cleave_tflite_parse (bytes, &error);
+  cleave_assert_no_error (error);
+  ck_assert_uint_gt (cleave_count_nodes (graph, "Transpose"), 0);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "values", a_range_of_constants_is_a_constant, words_are_pooled,
                    the_largest_elements_have_their_indices, a_recurrent_layer_has_a_state,
-                   bools_are_reduced, NULL);
+                   bools_are_reduced,
+                   weights_that_many_convolutions_share_leave_room_for_other_constants, NULL);
 }
 
 CLEAVE_TEST_SUITE ("tflite-other-operators", add_tests)
