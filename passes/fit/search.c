@@ -29,8 +29,7 @@ static const double ahead[] = { -1, 1.0 / 12, 1 };
  * with the fewest bytes. The cheapest path often has far fewer pieces. With 0.01 instead of 0, the
  * plans that fits of 13 networks measure have 18 % fewer pieces, and the fitted networks need the
  * same bytes in the geometric mean. If strips must have equal size, the search uses 0: the strips
- * of a segment become iterations of one Loop, so a plan with fewer strips is no better.
- * */
+ * of a segment become iterations of one Loop, so plans with fewer strips are no better. */
 #define SLACK 0.01
 
 /* The search measures only plans of at most MAX_PIECES pieces. It measures a series of plans for

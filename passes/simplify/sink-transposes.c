@@ -30,8 +30,7 @@
  * the values of both layouts in the same memory order. A Transpose does not move below a Split
  * either: one Transpose would become several.
  *
- * Before: a valid graph.  After: no two Transposes are left that are separated only by such nodes.
- * */
+ * Before: a valid graph.  After: no two Transposes are left with only such nodes between them. */
 
 /* A search for another Transpose visits at most this many nodes, so that long chains do not take
  * quadratic time. */

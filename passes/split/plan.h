@@ -20,8 +20,8 @@ typedef struct
 struct _CleavePlan
 {
   CleaveNode *node;
-  /* describes the node: its op, attributes and types; without trailing results that have no users,
-   * since pieces do not compute them */
+  /* the op, the attributes and the types of the node; leaves out trailing results that have no
+   * users, since pieces do not compute these results */
   CleaveNodeCall call;
   guint n_chunks;
   CleavePlanned *chunks;

@@ -11,7 +11,6 @@
 #include "../../lib/ir/memory.h"
 #include "../../lib/ir/node-queries.h"
 #include "../../lib/ir/topology.h"
-
 #include "../views/strided-range.h"
 #include "bands.h"
 #include "constraint.h"
@@ -46,8 +45,7 @@ find_chunk (const CleaveCall *call, guint result, const CleaveRange *range)
 {
   CleaveRange whole = cleave_range_whole (&call->results[0].shape);
   CleaveDimMap map[CLEAVE_MAX_RANK];
-  CleaveRange chunk = whole;
-  CleaveRange comes;
+  CleaveRange chunk = whole, comes;
 
   if (call->op->result_maps != NULL)
     call->op->result_maps (call, result, map);

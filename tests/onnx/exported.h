@@ -72,7 +72,7 @@ static inline void
 assert_same_again (const CleaveGraph *graph)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (Model) model = export_model (graph);
+  g_autoptr (Model) model = export_model (graph); /* checks the names of the nodes */
   g_autoptr (GBytes) bytes = cleave_onnx_serialize (graph, &error);
   g_autoptr (CleaveGraph) again =
       bytes == NULL ? NULL : cleave_onnx_parse (bytes, NULL, NULL, &error);
@@ -80,6 +80,7 @@ assert_same_again (const CleaveGraph *graph)
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
   g_autoptr (GPtrArray) one = NULL, two = NULL;
 
+  ck_assert_ptr_nonnull (model);
   cleave_assert_no_error (error);
   ck_assert_uint_eq (cleave_graph_get_n_inputs (graph), cleave_graph_get_n_inputs (again));
   for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
