@@ -4,6 +4,7 @@
  * int16, several results, a state, bools, or constants that many operators share. The results are
  * compared with numbers of the specification. */
 
+#include "graphs.h"
 #include "run-help.h"
 #include "tflite-file.h"
 
