@@ -13,15 +13,17 @@
  *     x [1, 255, 20, 20] -Reshape-> [1, 3, 85, 20, 20] -Transpose-> [1, 3, 20, 20, 85]
  *                rows^                         rows^                    ^rows
  *
- * If a segment has several end nodes, the cuts of all end nodes lie on one axis. A value may have
- * two dimensions on an axis: the scores of an attention have the tokens as rows and as columns.
- * Therefore, a cut names an axis and one of the value's dimensions on this axis.
+ * If a segment has several end nodes, the cuts of all end nodes divide dimensions of one axis. Two
+ * dimensions of a value may belong to one axis: the scores of an attention have the tokens as rows
+ * and as columns. Therefore, a cut names an axis, and one of the value's dimensions that belong to
+ * this axis.
  *
  * steps.c finds the axes once for each graph. candidates.c tries the cuts of each value that may
  * end a segment, and required-regions.c cuts the end nodes. */
 
-/* A cut: an axis, and one of a value's dimensions on this axis. A cut is stored as the number
- * CLEAVE_MAX_RANK * axis + index, where index 0 is the value's outermost dimension on the axis. */
+/* A cut names an axis, and the dimension of a value on this axis that the cut divides. A cut is
+ * stored as the number CLEAVE_MAX_RANK * axis + index. The index counts the dimensions of the value
+ * that belong to the axis; index 0 is the outermost of these dimensions. */
 typedef guint CleaveFitCut;
 
 /* Finds the axis of each dimension (`axes`), and the axes with a halo (`has_halo`). The nodes,

@@ -3,10 +3,11 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Finds short backward slices that compute a large value from small values, such as a 1x1
- * convolution to more channels and its activation. While the large value waits for a reader, it is
- * enough that the small values are in memory. Therefore, rematerialize.c and rematerialize-idle.c
- * compute the nodes of a backward slice a second time, and move-nodes.c runs these nodes later. */
+/* A backward slice is a set of nodes that compute a large value from small values. This file finds
+ * short backward slices, such as a 1x1 convolution to more channels and its activation. While the
+ * large value waits for a reader, it is enough that the small values are in memory. Therefore,
+ * rematerialize.c and rematerialize-idle.c compute the nodes of a backward slice a second time, and
+ * move-nodes.c runs these nodes later. */
 
 /* A rewrite keeps small values in memory instead of a large value only if the large value has at
  * least this many times the bytes of the small values. For example, the backward slice of a value

@@ -4,8 +4,8 @@
 
 #include "candidates.h"
 
-/* Two candidates with the same end are similar if the distance of their begins is at most 1 /
- * SIMILAR of the number of steps of the shorter candidate. */
+/* Two candidates with the same end are similar if n / SIMILAR is at least the distance between
+ * their begins. Here, n is the number of steps of the shorter candidate. */
 #define SIMILAR 4
 
 /* Returns whether two candidates split nearly the same steps in the same way. The numbers of strips
@@ -37,9 +37,8 @@ count_tiles (const CleaveFitCandidate *candidate)
   return (double) candidate->n_strips * candidate->n_columns;
 }
 
-/* Lets an overlay save at most `n_saved` bytes. Therefore, raises the shift of the overlay
- * (CleaveFitOverlay) to `result - n_saved` bytes, if it is smaller. The larger the shift, the
- * larger the buffer that the operand and the result share. */
+/* Raises the shift of an overlay (CleaveFitOverlay) so that the overlay saves at most `n_saved`
+ * bytes. The larger the shift, the larger the buffer that the operand and the result share. */
 static void
 limit_saved (CleaveFitOverlay *overlay, gint64 n_saved)
 {

@@ -170,11 +170,11 @@ may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, gu
          find_extent (searcher, end, cuts[index]) > find_extent (searcher, end, cuts[0]);
 }
 
-/* Appends to `found` the candidates whose `end` is the step `end`. Cuts the last node before this
- * step into strips along each axis. If the search adds tiles, instead cuts this node into tiles
- * along pairs of axes. The first axis of a pair cuts the node into strips, and the second axis cuts
- * the strips into tiles. The pairs are the first two axes that cleave_fit_axes_list_cuts() lists,
- * and each pair whose second axis has a halo. */
+/* Appends to `found` the candidates that end at the step `end`. Cuts the last node before this step
+ * into strips along each axis. If the search adds tiles, instead cuts this node into tiles along
+ * pairs of axes. The first axis of a pair cuts the node into strips, and the second axis cuts the
+ * strips into tiles. The pairs are the first two axes that cleave_fit_axes_list_cuts() lists, and
+ * each pair whose second axis has a halo. */
 static void
 walk_end (const Searcher *searcher, guint end, GArray *found)
 {
@@ -195,7 +195,7 @@ walk_end (const Searcher *searcher, guint end, GArray *found)
     }
 }
 
-/* Appends to `found` the candidates without tiles whose `end` is the step `end`. */
+/* Appends to `found` the candidates that have no tiles and end at the step `end`. */
 static void
 append_strips (const CleaveFitCandidates *strips, guint end, GArray *found)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans for ONNX Runtime, in which strips save memory only if they become iterations of a Loop. A
- * form of a plan is the plan itself, or the plan without some of its segments. The nodes of these
- * segments stay whole. */
+/* Finds plans for ONNX Runtime. In ONNX Runtime, strips save memory only if they become iterations
+ * of a Loop. Therefore, the search may leave out some segments of a plan, and the nodes of these
+ * segments stay whole. A form of a plan is the plan with all or some of its segments. */
 
 #include "candidates.h"
 #include "order.h"
@@ -62,7 +62,7 @@ has_few_pieces (const CleaveFitPlan *plan, guint segment)
  * loads, and many small allocations. */
 #define LOOP_BYTES (1 << 20)
 
-/* A form of a plan, and its segments that do not become Loops in the file for ONNX Runtime. */
+/* A form of a plan: the plan with all or some of its segments. */
 typedef struct
 {
   CleaveFitPlan *plan;
@@ -127,9 +127,9 @@ form_take (Form *form, Form *other)
   *other = (Form){ 0 };
 }
 
-/* Moves the segments to leave out of the plan to the front of `missing`, and returns their number.
- * If `few_stay` is FALSE, leaves out all segments in `missing`. If `few_stay` is TRUE, keeps
- * segments of few pieces (has_few_pieces()), which the plan then splits without a Loop. */
+/* Chooses the segments that the plan leaves out. Moves these segments to the front of `missing`,
+ * and returns their number. If `few_stay` is FALSE, chooses all segments in `missing`. If
+ * `few_stay` is TRUE, chooses only the segments of many pieces (see has_few_pieces()). */
 static guint
 sort_missing (const Form *form, gboolean few_stay)
 {
@@ -148,10 +148,10 @@ sort_missing (const Form *form, gboolean few_stay)
   return n;
 }
 
-/* Sets `kept` to the plan without the segments that do not become Loops. If `few_stay` is TRUE,
- * keeps segments of few pieces. After the removal of a segment, another segment may no longer
- * become a Loop. Therefore, repeats the removal until no segment must be left out. Returns FALSE
- * and sets the error on failure. */
+/* Sets `kept` to the plan without the segments that do not become Loops. If `few_stay` is TRUE, the
+ * plan keeps segments of few pieces (has_few_pieces()), even if they do not become Loops. After the
+ * removal of a segment, another segment may no longer become a Loop. Therefore, repeats the removal
+ * until all remaining segments may stay. Returns FALSE and sets the error on failure. */
 static gboolean
 keep_loops (
     Form *kept, const Form *all, const CleaveGraph *graph, gboolean few_stay, GError **error)
@@ -242,9 +242,9 @@ has_few (const CleaveFitPlan *plan)
   return FALSE;
 }
 
-/* Sets `best` to the form in which to write a plan: the plan with all or some of its segments.
- * Returns FALSE and sets the error on failure. If all segments become Loops, the form has all
- * segments. If not, the function chooses one of three forms:
+/* Sets `best` to the form of a plan that Cleave writes to a file: the plan with all or some of its
+ * segments. Returns FALSE and sets the error on failure. If all segments become Loops, the form has
+ * all segments. If not, the function chooses one of three forms:
  *
  * - If gains_by_pieces() returns TRUE, the form has all segments.
  * - If not, and if splitting also the segments of few pieces saves more than LOOP_BYTES bytes, the
@@ -276,9 +276,10 @@ find_form (Form *best, const CleaveFitPlan *plan, const CleaveGraph *graph, GErr
   return TRUE;
 }
 
-/* Returns the plan in the form that find_form() chooses. If this form is estimated to save at most
- * LOOP_BYTES, returns a plan that splits no segment. Sets the numbers of Loops and the estimated
- * bytes in `loops`. Returns NULL and sets the error on failure. */
+/* Returns the form of `plan` that find_form() chooses: `plan` with all or some of its segments. If
+ * this form is estimated to save at most LOOP_BYTES, returns a plan that splits no segment. Sets
+ * the numbers of Loops and the estimated bytes in `loops`. Returns NULL and sets the error on
+ * failure. */
 static CleaveFitPlan *
 weigh (const Search *search, const CleaveFitPlan *plan, CleaveFitLoops *loops, GError **error)
 {

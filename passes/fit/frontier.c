@@ -114,9 +114,10 @@ compare_bytes (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Returns the cheapest plan with an arena of at most `max_bytes`. Returns NULL if there is none.
- * Among the plans that take the least time, returns the plan with the smallest arena. Places the
- * buffers of each plan that may fit and takes no more time than the result. */
+/* Returns the plan that takes the least time and whose arena has at most `max_bytes` bytes. Returns
+ * NULL if no arena is small enough. Among plans with equal times, returns the plan with the
+ * smallest arena. Visits the plans by increasing time, and places the buffers of a plan only if the
+ * plan may be returned. */
 static const CleaveFitMeasurement *
 find_cheapest (Frontier *frontier, gint64 max_bytes)
 {
@@ -138,7 +139,7 @@ find_cheapest (Frontier *frontier, gint64 max_bytes)
   return best;
 }
 
-/* Returns the cheapest of the plans with the smallest arena. */
+/* Returns the plan that takes the least time, among the plans with the smallest arena. */
 static const CleaveFitMeasurement *
 find_least (Frontier *frontier)
 {
@@ -234,7 +235,7 @@ cleave_fit_plan_new (const CleaveGraph *graph, const CleaveFitOptions *options, 
   return NULL;
 }
 
-/* Returns whether a plan is no worse than another in bytes, MACs and time. */
+/* Returns whether plan `measured` needs no more bytes, MACs or time than plan `other`. */
 static gboolean
 is_no_worse (const CleaveFitMeasurement *measured, const CleaveFitMeasurement *other)
 {

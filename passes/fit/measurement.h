@@ -46,9 +46,10 @@ typedef struct
    * placed when the plan was measured */
   GArray *spans;
   gboolean is_placed; /* the buffers are placed, so `arena_bytes` is exact */
-  /* The measurement assumes that a program makes laps (lib/memory). If the placed buffers take more
-   * bytes than this, a program may need less memory without laps. Then
-   * cleave_fit_measurement_place() measures the plan again and places the buffers. */
+  /* largest arena, in bytes, for which the measurement is valid. The measurement assumes that a
+   * program makes laps (lib/memory/laps.c). If the placed buffers take more than `most_bytes`, a
+   * program may need less memory without laps. Then cleave_fit_measurement_place() measures the
+   * plan again and places the buffers */
   gint64 most_bytes;
   gint64 peak_without_overlays; /* largest number of live bytes, if no result overlaid a dying
                                    operand */

@@ -76,8 +76,10 @@ has_gap_before_readers (const Finding *f, const CleaveResult *value)
   return TRUE;
 }
 
-/* Notes a node and its backward slice as late nodes. Does nothing if the node's value is small,
- * if the value has no short backward slice, or if a reader runs right after the node. */
+/* Notes a node and the nodes of its backward slice as late nodes, which run right before their
+ * first reader. A backward slice computes a large value from small values (backward-slice.h). Does
+ * nothing if the node's value is small, if the value has no short backward slice, or if a reader
+ * runs right after the node. */
 static void
 note_late (Finding *f, const CleaveNode *node)
 {

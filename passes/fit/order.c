@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lists the nodes of a graph in the order in which a program runs them. For a split graph, keeps
- * this order only if the arena then has the size that the plan states. */
+/* Puts the nodes of a graph into the order in which a program runs them. For a graph that a plan
+ * has split, restores the previous order if the arena of the new order has another size than the
+ * plan states. */
 
 #include "order.h"
 

@@ -12,10 +12,10 @@
 /* Reorders the nodes of a graph without cycles into the order in which a program of one thread runs
  * them. cleave_fit_steps_init() finds the same order. */
 void cleave_fit_list_as_run (CleaveGraph *graph);
-/* Reorders the nodes of a graph that a plan has split into the order in which a program runs them.
- * A file of the graph then has this order, and a runtime that follows the file needs no more memory
- * than the program. If a program of the reordered graph needs an arena of another size than the
- * plan says, restores the old order.
+/* Reorders the nodes of a graph to the order in which a program runs them. `plan` has split the
+ * graph. A file of the graph then lists the nodes in this order, and a runtime that follows the
+ * file needs no more memory than the program. If a program of the reordered graph needs an arena of
+ * another size than the plan states, restores the old order.
  *
  * Returns the peak of the activations in bytes. Returns -1 if the old order was restored, if the
  * plan is for several threads, or if plan and graph differ in `exclude_inputs`. */

@@ -20,7 +20,7 @@ typedef struct
   gint64 last;     /* live bytes of the last segment or step */
   gint64 extra;    /* bytes by which an overlay enlarges a live buffer; 0: no overlay */
   gint64 n_bytes;  /* peak in bytes from the first step to the end of the prefix */
-  guint until;     /* last step that reads the enlarged buffer */
+  guint until;     /* last step that reads the buffer that an overlay has enlarged (`extra`) */
   guint candidate; /* index of the last segment among the candidates; CLEAVE_FIT_NONE: the prefix
                       ends with an unsplit step */
   guint before;    /* index of the shorter prefix that this prefix extends by one segment or step */
@@ -72,11 +72,11 @@ keep_cheaper (Prefixes *prefixes, const Prefix *prefix)
   prefixes->n = 1;
 }
 
-/* Adds to `to` the prefix `next`: the prefix `from`, and then a segment or step that ends at step
- * `end` and needs `next.last` bytes. `grown` is the number of bytes by which an overlay in this
- * segment enlarges a buffer that is live in the last segment or step of `from`. Does nothing if
- * `next.last` exceeds `query->max_bytes`, or if the last segment or step of `from` exceeds this
- * limit with the enlarged buffer. */
+/* Adds the prefix `next` to `to`. `next` extends the prefix `from` by one segment or step, which
+ * ends at step `end` and needs `next.last` bytes. An overlay in this segment may enlarge a buffer
+ * that is live in the last segment or step of `from`; `grown` is the number of added bytes. Does
+ * nothing if `next.last` exceeds `query->max_bytes`, or if the last segment or step of `from`
+ * exceeds this limit with the enlarged buffer. */
 static void
 append (Prefixes *to,
         const Prefix *from,

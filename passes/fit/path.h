@@ -4,9 +4,10 @@
 #include "candidates.h"
 
 /* An estimated plan: a sequence of segment candidates. Segments meet only at whole values.
- * Therefore, the peak of a plan is the maximum over its segments, and its cost is the sum. The
- * cheapest plan within a number of bytes is a shortest path over the steps. search.c asks for paths
- * with falling numbers of bytes, and measures them (measurement.h). */
+ * Therefore, the peak of a plan is the maximum of the peaks of its segments, and the cost of a plan
+ * is the sum of their costs. The cheapest plan within a number of bytes is a shortest path over the
+ * steps. search.c asks for paths with falling numbers of bytes, and measures them
+ * (measurement.h). */
 
 typedef struct
 {
@@ -23,8 +24,8 @@ typedef struct
   gint64 max_bytes;
   double mac_price; /* price of an added MAC in nanoseconds, which the search adds to the cost of a
                        path */
-  /* A result overlays an operand that dies only if strips read ahead by at most this fraction of
-   * the smaller of the two values. Negative: no overlays. */
+  /* limit on overlays of results on dying operands: strips may read ahead by at most this fraction
+   * of the smaller of the two values. Negative: no overlays */
   double max_ahead;
 } CleaveFitPathQuery;
 

@@ -149,10 +149,10 @@ count_top (const CleaveFitState *state,
   return get_bytes (value, cleave_range_count (&top));
 }
 
-/* Adds the bytes of the columns that tiles carry within a strip: to `n_carried` for the strip in
- * the middle, and to `n_carried_top` for the first strip. If strips carry rows (`carries_rows`),
- * `n_carried` already includes the corner where carried rows and columns overlap, so the function
- * does not add this corner. */
+/* Adds the bytes of the columns that tiles carry within a strip. Adds the bytes for the strip in
+ * the middle to `n_carried`, and the bytes for the first strip to `n_carried_top`. Carried columns
+ * overlap carried rows in a corner. If strips carry rows (`carries_rows`), `n_carried` already has
+ * the bytes of this corner, so the function leaves them out. */
 static void
 add_carried_columns (const CleaveFitValue *value,
                      const CleaveFitRequired *required,
@@ -188,13 +188,13 @@ has_own_memory (const CleaveFitValue *value,
 }
 
 /* Returns the bytes that pieces of a value take, including carried rows and columns. Sets
- * `n_rows` to the bytes of the carried rows without the carried columns. */
+ * `carried_rows` to the bytes of the carried rows, without the carried columns. */
 static CleaveFitPieceBytes
 measure_pieces (const CleaveFitState *state,
                 const CleaveFitValue *value,
                 const CleaveFitRequired *required,
                 gboolean carries_rows,
-                gint64 *n_rows)
+                gint64 *carried_rows)
 {
   const CleaveRange *range = required->range;
   const gboolean is_tiled = cleave_fit_is_tiled (state->walk);
@@ -210,10 +210,10 @@ measure_pieces (const CleaveFitState *state,
   carries_columns =
       is_tiled && (!all || !carries) &&
       (state->walk->halo != CLEAVE_HALO_RECOMPUTE || cleave_fit_is_once (state, range));
-  *n_rows = carries ? get_bytes (value, count_common (&range[CLEAVE_FIT_LATER],
-                                                      &range[CLEAVE_FIT_BEFORE], &all_later))
-                    : 0;
-  pieces.carried = pieces.carried_top = *n_rows;
+  *carried_rows = carries ? get_bytes (value, count_common (&range[CLEAVE_FIT_LATER],
+                                                            &range[CLEAVE_FIT_BEFORE], &all_later))
+                          : 0;
+  pieces.carried = pieces.carried_top = *carried_rows;
   if (carries_columns)
     add_carried_columns (value, required, carries_rows, &pieces.carried, &pieces.carried_top);
   if (!all || !carries) /* if all rows of the piece are carried, `pieces.carried` already has their
@@ -243,13 +243,13 @@ cleave_fit_add_piece_bytes (CleaveFitState *state, guint index)
   const gboolean carries_rows =
       state->walk->halo != CLEAVE_HALO_RECOMPUTE && !cleave_fit_is_wide (state, node);
   CleaveFitPieceBytes pieces, *in_buffer;
-  gint64 n_rows;
+  gint64 carried_rows;
 
   note_overlap (state, node, required);
   if (value->buffer == CLEAVE_FIT_NONE)
     return;
-  pieces = measure_pieces (state, value, required, carries_rows, &n_rows);
-  if (has_own_memory (value, required, carries_rows, n_rows))
+  pieces = measure_pieces (state, value, required, carries_rows, &carried_rows);
+  if (has_own_memory (value, required, carries_rows, carried_rows))
     {
       state->carried += pieces.carried;
       state->carried_top += pieces.carried_top;

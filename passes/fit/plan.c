@@ -91,7 +91,7 @@ apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report,
          cleave_fit_parts_check (plan->parts, copy, error) && apply_to (plan, graph, report, error);
 }
 
-/* Returns a copy of a graph, with `exclude_inputs` of the plan. */
+/* Returns a copy of a graph. Sets `exclude_inputs` of the copy as in the plan. */
 static CleaveGraph *
 copy_for (const CleaveFitPlan *plan, const CleaveGraph *graph)
 {

@@ -23,7 +23,9 @@ struct _CleaveFitPlan
 {
   CleaveFitRewrite rewrite;
   GPtrArray *parts; /* CleaveFitPart: segments that the plan splits */
-  GArray *segments; /* CleaveFitSegment: public form of `parts`; the parts own the strings */
+  /* CleaveFitSegment: the segments in `parts`, as the public API returns them; `parts` owns their
+   * strings */
+  GArray *segments;
   CleaveFitTotals totals;
   gint64 peak_without_overlays; /* largest number of live bytes if no result overlaid an operand
                                    that dies */

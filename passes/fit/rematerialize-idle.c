@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds values that idle, and copies the backward slice of each value for its late readers. A value
- * idles at a step if the value only waits for a reader and takes most of the live bytes. The late
- * readers are the readers after the first gap: two consecutive readers with a step between them at
- * which the value idles. */
+/* Recomputes values that idle. A value idles at a step if the value only waits for a reader and
+ * takes most of the live bytes. A gap lies between two consecutive readers of a value if the value
+ * idles at a step between these readers. The late readers are the readers after the first gap. They
+ * read copies of the backward slice of the value: the nodes that compute the value from much
+ * smaller values (backward-slice.h). */
 
 #include "rematerialize-idle.h"
 
@@ -23,12 +24,12 @@ typedef struct
   gint64 *live;     /* indexed by position: live bytes, if each value has a buffer of its own */
 } Order;
 
-/* A node whose value idles, the readers after the steps in which the value idles, and the backward
- * slice to recompute for these readers. */
+/* A node whose value idles, as defined at the begin of this file. */
 typedef struct
 {
   CleaveNode *node;
-  GPtrArray *readers, *recomputed;
+  GPtrArray *readers;    /* CleaveNode: the readers after the steps in which the value idles */
+  GPtrArray *recomputed; /* CleaveNode: the backward slice to recompute for `readers` */
 } Idle;
 
 static void
@@ -123,8 +124,9 @@ is_idle (const Order *o, const CleaveResult *value, const CleaveNode *from, cons
   return FALSE;
 }
 
-/* Returns the bytes of values that the backward slice reads and that die before position `until`.
- * If the backward slice is recomputed at `until`, these values must live longer. */
+/* Returns the bytes of the values that the nodes in `recomputed` read and that die before position
+ * `until`. If these nodes run again at `until`, the values must live longer. Does not count
+ * constants, or values that nodes in `recomputed` compute. */
 static gint64
 count_extended_bytes (const Order *o, const GPtrArray *recomputed, guint until)
 {
@@ -150,8 +152,8 @@ count_extended_bytes (const Order *o, const GPtrArray *recomputed, guint until)
 }
 
 /* Finds the first gap: two consecutive readers of a node's value between which the value idles.
- * Returns the node, the readers after the gap, and the backward slice to recompute. Returns NULL
- * if there is no such gap or no backward slice, or if recomputing saves too little memory. */
+ * Returns the node, the readers after the gap, and the backward slice to recompute. Returns NULL if
+ * there is no gap or no short backward slice, or if the recomputation saves too little memory. */
 static Idle *
 idle_new (const Order *o, CleaveNode *node)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Copies backward slices for poolings. Also copies nodes whose results are cheap to recompute: each
- * reader after the first gets a copy. Records each copy by the names of its nodes (CleaveFitCopy),
- * and repeats recorded copies in another graph. */
+/* Recomputes values by copies of nodes. A pooling reads a copy of the backward slice of its
+ * operand: the nodes that compute the operand from much smaller values (backward-slice.h). If the
+ * result of a node is cheap to recompute, each reader after the first gets a copy of the node.
+ * Records each copy by the names of its nodes (CleaveFitCopy), and repeats recorded copies in
+ * another graph. */
 
 #include "rematerialize.h"
 
@@ -129,10 +131,10 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return (x < y) - (x > y);
 }
 
-/* Copies the nodes in `recomputed`, a backward slice. The nodes in `first` will read the copies of
- * the slice's last nodes. Sorts `recomputed` by falling `position`, and copies the last node first.
- * So all readers of a copy exist before the copy: a reader is a node in `first`, or an earlier
- * copy. */
+/* Copies the nodes in `recomputed`, a backward slice (backward-slice.h). The nodes in `first` will
+ * read the copies of the last nodes of the slice. Sorts `recomputed` by falling `position`, and
+ * copies the last node first. So all readers of a copy exist before the copy: a reader is a node in
+ * `first`, or an earlier copy. */
 void
 cleave_fit_rematerialize (GPtrArray *copies,
                           CleaveGraph *graph,
@@ -164,8 +166,8 @@ cleave_fit_rematerialize (GPtrArray *copies,
     }
 }
 
-/* Returns whether a node needs operand 0 whole, as a global pooling does. The operand must be large
- * and have other readers. */
+/* Returns whether a node needs operand 0 whole, as a global pooling does, and whether this operand
+ * is large and has other readers. */
 static gboolean
 is_pool (const CleaveNode *node, gint64 min_bytes)
 {
@@ -184,7 +186,8 @@ compare_sizes (gconstpointer a, gconstpointer b)
   return (x < y) - (x > y);
 }
 
-/* A pooling, and the backward slice of its operand, which is copied for the pooling. */
+/* A pooling, and the nodes that compute its operand from much smaller values. These nodes are
+ * copied for the pooling. */
 typedef struct
 {
   CleaveNode *pool;
@@ -240,9 +243,9 @@ list_pooled (const GPtrArray *order, gint64 min_bytes, double max_macs)
   return all;
 }
 
-/* Copies the backward slices of poolings. Finds all backward slices before it makes the first copy,
- * and visits the last pooling first. Therefore, no backward slice contains a copy. (A copy has no
- * entry in `position`.) */
+/* Copies the backward slices of the operands of poolings. Finds all backward slices before it makes
+ * the first copy, and visits the last pooling first. Therefore, no backward slice contains a copy.
+ * (A copy has no entry in `position`.) */
 static void
 copy_pooled (GPtrArray *copies,
              CleaveGraph *graph,

@@ -65,8 +65,9 @@ begin_tile (CleaveFitState *state, guint index, CleaveFitRequired *required)
 }
 
 /* Cuts the result into bands: each column of tiles is a band. Limits the required regions of all
- * samples (CleaveFitSample) to the band in the middle. Only CLEAVE_FIT_LEFT becomes the first band.
- * Returns FALSE if the node cannot be cut into these bands. */
+ * samples of pieces (CleaveFitSample) to one band. For the sample CLEAVE_FIT_LEFT, this band is the
+ * first band. For all other samples, this band is the band in the middle. Returns FALSE if the node
+ * cannot be cut into these bands. */
 static gboolean
 begin_band (CleaveFitState *state, guint index, CleaveFitRequired *required)
 {
@@ -292,8 +293,9 @@ subtract_carried (const CleaveFitState *state,
  * each sample of pieces (CleaveFitSample): the required region without the elements that are
  * carried from earlier pieces.
  *
- * If all tiles of a strip need the same region, the first tile computes this region for all tiles.
- * The sample CLEAVE_FIT_TILE is then the first tile, so it has no tile on its left. */
+ * If all tiles of a strip need the same region, the first tile of the strip computes this region
+ * for all tiles. CLEAVE_FIT_TILE then has the range of this first tile. No tile lies on the left of
+ * the first tile, so the range of CLEAVE_FIT_LEFT is empty. */
 static void
 find_made (const CleaveFitState *state,
            const CleaveFitNode *node,
@@ -374,8 +376,8 @@ sum_pieces (double middle, double border, guint n)
 }
 
 /* Returns the number of elements of the first strip, which is not a sample if strips are cut into
- * tiles. The first strip has the extents of the first tile. But in each dimension that strips do
- * not cut, it has the whole extent. */
+ * tiles. In each dimension that strips cut, the first strip has the extent of the first tile. In
+ * all other dimensions, the first strip has the whole extent of the result. */
 static double
 count_first_strip (const CleaveRange made[CLEAVE_FIT_N_SAMPLES], const CleaveShape *shape)
 {

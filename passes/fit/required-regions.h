@@ -19,10 +19,10 @@ typedef enum {
   CLEAVE_FIT_N_SAMPLES
 } CleaveFitSample;
 
-/* A walk without tiles uses only the samples above CLEAVE_FIT_LEFT; this is their number. If each
- * column of tiles is a band (`in_bands`), two samples have another meaning: CLEAVE_FIT_LEFT is the
- * whole first band, and CLEAVE_FIT_TILE is the whole band in the middle. All other samples are then
- * strips of the band in the middle. */
+/* Number of samples in a walk without tiles, which uses only the samples that the list above names
+ * before CLEAVE_FIT_LEFT. If each column of tiles is a band (`in_bands`), two samples have another
+ * meaning: CLEAVE_FIT_LEFT is the whole first band, and CLEAVE_FIT_TILE is the whole band in the
+ * middle. All other samples are then strips of the band in the middle. */
 #define CLEAVE_FIT_N_OF_STRIPS CLEAVE_FIT_LEFT
 
 /* The required region of a value, as a range for each sample of pieces (CleaveFitSample). */
@@ -65,12 +65,13 @@ struct _CleaveFitWalker
    * runs; `first`: while the first piece runs; `top`: while a tile in the middle of the first strip
    * runs */
   gint64 *middle, *first, *top;
-  GArray *read;  /* guint: indices of the values that nodes of the segment read; some of them are
-                    computed in the segment */
-  GArray *ends;  /* guint: indices of the values that the end nodes compute */
-  GArray *joins; /* guint: indices of the results of some joins: an earlier step writes an operand
-                    of the join into the join's buffer */
-  gint64 peak;   /* peak of the unsplit graph in bytes */
+  GArray *read; /* guint: indices of the values that nodes of the segment read; some of them are
+                   computed in the segment */
+  GArray *ends; /* guint: indices of the values that the end nodes compute */
+  /* guint: indices of the results of joins, if a step before the join writes an operand of the join
+   * into the join's buffer */
+  GArray *joins;
+  gint64 peak;            /* peak of the unsplit graph in bytes */
   guint walk_number;      /* number of the current walk */
   gboolean overlaps_wide; /* strips of the last walk overlap in a wide result (split/wide.h) */
   guint64 n_visits;
@@ -88,8 +89,8 @@ typedef struct
   /* bytes of carried rows and columns: while the strip in the middle runs (`carried`), and while
    * the first strip runs (`carried_top`) */
   gint64 carried, carried_top;
-  /* maxima of the walker's `middle`, `first` and `top` over the steps so far, in bytes without
-   * carried rows */
+  /* largest `middle`, `first` and `top` of CleaveFitWalker in the steps visited so far, in bytes;
+   * they do not include carried rows */
   gint64 most_middle, most_first, most_top;
   gint64 copied;         /* bytes of carried rows that all strips together copy */
   double macs;           /* MACs that pieces recompute */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Chooses the plans of one graph variant to measure: the plans with the least memory under each
- * limit, and the cheapest plans between the unsplit graph and the least memory. A path is an
- * estimated plan (path.h). To calibrate means to replace the estimated bytes of segment candidates
- * and of their overlays by measured bytes. */
+/* Chooses the plans of one graph variant to measure. These are the plans with the least memory
+ * under each limit on added MACs, and the cheapest plans between the unsplit graph and the least
+ * memory. A path is an estimated plan (path.h). To calibrate means to replace the estimated bytes
+ * of segment candidates and of their overlays by measured bytes. */
 
 #include "search.h"
 
@@ -101,9 +101,9 @@ is_within (const CleaveFitVariant *variant, const CleaveFitPath *path, double ma
   return path != NULL && path->macs <= max_macs && count_pieces (variant, path) <= MAX_PIECES;
 }
 
-/* Considers the paths that need at most `max_bytes` bytes, add at most `max_macs` MACs and have at
- * most MAX_PIECES pieces. Returns one whose estimate of bytes is at most 1/256 above the smallest
- * estimate of these paths. Returns NULL if there is no such path. */
+/* Returns an estimated plan (CleaveFitPath) whose estimate of bytes is at most 1/256 above the
+ * smallest possible estimate. Considers only paths that need at most `max_bytes` bytes, add at most
+ * `max_macs` MACs and have at most MAX_PIECES pieces. Returns NULL if there is no such path. */
 static CleaveFitPath *
 find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, gint64 max_bytes)
 {
@@ -113,8 +113,10 @@ find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, 
 
   if (target > max_bytes)
     return NULL;
-  do /* the first target is the lower bound of all paths, which a path often reaches; the next
-        target is `max_bytes` */
+  /* `target` is a limit in bytes. The first target is a lower bound of the bytes of all paths;
+   * often, a path needs exactly these bytes. If no path is within the first target, the second
+   * target is `max_bytes` */
+  do
     {
       CleaveFitPath *path = find_path (variant, max_ahead, FEW_MACS, target);
 
@@ -143,8 +145,8 @@ get_watch (const CleaveFitVariant *variant, const CleaveFitSearch *search, gint6
   return (CleaveFitWatch){ .is_even = search->options->even_strips,
                            .max_bytes = max_bytes,
                            .tile_bytes = variant->tile_bytes,
-                           /* copies that only a pooling reads are cut into chunks of channels,
-                            * which read different weights */
+                           /* the search splits a node that was copied for a pooling into chunks of
+                            * channels, and each chunk reads different weights */
                            .has_chunks = variant->rewrite.copies != NULL,
                            .cancellable = search->options->cancellable };
 }
@@ -225,8 +227,9 @@ calibrate (CleaveFitVariant *variant, const CleaveFitMeasurement *measured)
           &measured->part_bytes[i]);
 }
 
-/* Returns the path to measure next: the cheapest path that needs at most SLACK more bytes than the
- * path with the fewest bytes. Returns NULL if there is no path within `max_bytes`. */
+/* Returns the estimated plan (CleaveFitPath) to measure next: the cheapest path that needs at most
+ * SLACK more bytes than the path with the fewest bytes. Returns NULL if there is no path within
+ * `max_bytes`. */
 static CleaveFitPath *
 find_next (const CleaveFitVariant *variant, double max_ahead, double max_macs, gint64 max_bytes)
 {
@@ -245,9 +248,9 @@ find_next (const CleaveFitVariant *variant, double max_ahead, double max_macs, g
                                                  : g_steal_pointer (&least);
 }
 
-/* Measures the path with the smallest estimate, corrects the estimates with the measurement, and
- * repeats this while another path may save memory. `least` is the least memory that was measured
- * with at most `max_macs` added MACs. */
+/* Repeats these steps while a plan may save memory: chooses the estimated plan with the smallest
+ * estimate (CleaveFitPath), measures the plan, and corrects the estimates with the measurement.
+ * `least` is the least memory that was measured with at most `max_macs` added MACs. */
 static void
 measure_least (CleaveFitSearch *search,
                CleaveFitVariant *variant,
@@ -302,8 +305,8 @@ measure_between (CleaveFitSearch *search, CleaveFitVariant *variant, double mac_
 }
 
 /* `least[i]` is the least memory measured for plans within limit number i on added MACs, and the
- * limits ascend. A plan within a lower limit is also within each higher limit, so lowers each entry
- * to the smallest entry before it. */
+ * limits ascend. A plan within a lower limit is also within each higher limit. Therefore, this
+ * function replaces each entry by the smallest entry up to this entry. */
 static void
 relax (gint64 least[CLEAVE_FIT_N_LIMITS])
 {

@@ -46,10 +46,11 @@ typedef struct
   GPtrArray *measurements; /* CleaveFitMeasurement: measured plans for this variant */
 } CleaveFitVariant;
 
-/* Estimates the least memory of a variant with strips alone. Leaves out segments of at least
- * `max_bytes` bytes, so an estimate of `max_bytes` or more may be too high. `max_bytes` 0: no
- * limit. The graph, the rewrite and the steps of the variant must be set. Returns FALSE and sets
- * the error if the search was cancelled. */
+/* Estimates the least memory of a variant that is split into strips, without tiles. Leaves out
+ * segments that need `max_bytes` bytes or more while they run. An estimate of at least `max_bytes`
+ * may therefore be too high: a plan with a segment that was left out may need less memory.
+ * `max_bytes` 0: no limit. The graph, the rewrite and the steps of the variant must be set. Returns
+ * FALSE and sets the error if the search was cancelled. */
 gboolean cleave_fit_variant_prepare (CleaveFitVariant *variant,
                                      const CleaveFitSearch *search,
                                      gint64 max_bytes,

@@ -11,16 +11,19 @@
 #include "../views/gathers.h"
 #include "backward-slice.h"
 
-/* A value is cut into at most this many parts, since each part reads the weights or the operand
- * again. If nodes read more parts, neighboring parts are computed together. */
+/* A value is cut into at most this many ranges, since each piece reads the weights or the operand
+ * again. If readers read more parts of the value, one range contains several neighboring parts. */
 #define MAX_PARTS 64
 
-/* The parts of a value, all along one dimension. */
+/* A value that is cut per reader. All parts of the value lie along one dimension. */
 typedef struct
 {
   CleaveNode *node;
-  gint dim;      /* the dimension along which the parts are cut; -1: no part is found yet */
-  GArray *spans; /* CleaveSpan: the distinct parts that nodes read, sorted */
+  /* dimension of the value that the readers' parts divide; -1: no part is found yet */
+  gint dim;
+  /* CleaveSpan: the parts that readers read, as spans of dimension `dim`; sorted, without
+   * duplicates */
+  GArray *spans;
 } Cut;
 
 /* Sets `range` to the elements of the operand that a result of a Slice, Split or Gather contains.
@@ -118,8 +121,9 @@ cut_clear (Cut *cut)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Cut, cut_clear)
 
-/* Finds the parts of a node's value. Returns FALSE if the value is too small, if a reader does not
- * read one range of the value, or if the ranges overlap or are all equal. */
+/* Finds the parts of a node's value that the readers of the value read. Returns FALSE if the value
+ * is too small, or if a reader does not read one range of the value. Also returns FALSE if the
+ * ranges overlap or are all equal. */
 static gboolean
 cut_init (Cut *cut, CleaveNode *node, gint64 min_bytes)
 {
@@ -133,7 +137,8 @@ cut_init (Cut *cut, CleaveNode *node, gint64 min_bytes)
   return sort_spans (cut->spans);
 }
 
-/* Returns at most MAX_PARTS ranges that divide the whole value. No range ends inside a part. */
+/* Returns at most MAX_PARTS ranges that divide the whole value. Each range contains one or more
+ * parts that readers read (`cut->spans`), and no part lies in two ranges. */
 static GArray *
 list_ranges (const Cut *cut)
 {

@@ -331,8 +331,8 @@ is_plain_view (const CleaveNode *node)
   return node->n_results > 0;
 }
 
-/* Adds the results of all nodes. Sets `value_of`, indexed by node id, to the index of the first
- * value of each node. */
+/* Sets `steps->values` to the results of all nodes, node by node. Sets `value_of`, indexed by node
+ * id, to the index of the first value of each node. */
 static void
 add_values (CleaveFitSteps *steps, const CleaveTimeline *timeline, const guint *of, guint *value_of)
 {

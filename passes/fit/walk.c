@@ -2,7 +2,8 @@
 
 /* Walks over the steps of a graph backwards from a segment end, and appends a candidate for each
  * step at which a segment may begin. A border is a step before which a segment may begin or end.
- * The room of a step is the number of bytes of pieces at which the walk stops. */
+ * The room of a step is a limit on the bytes of pieces: a walk stops if the pieces of the segment
+ * take this number of bytes or more. */
 
 #include "piece-bytes.h"
 
@@ -188,10 +189,10 @@ count_earlier (const CleaveFitWalker *walker, const CleaveFitValue *join, guint 
   return n_bytes;
 }
 
-/* Returns the most bytes that pieces of a segment that begins at step `begin` take (find_inner()),
- * with the bytes of some joins. For these joins, a step before the segment writes an operand into
- * the join's buffer. So the buffer is live as a whole, and the strips of the join need memory in
- * addition to the buffer. */
+/* A segment begins at step `begin`. Returns the most bytes that pieces of this segment take in one
+ * step (find_inner()), including bytes of some joins. For these joins, a step before the segment
+ * writes an operand into the join's buffer. So the buffer is live as a whole, and the strips of the
+ * join need memory in addition to the buffer. */
 static gint64
 find_inner_of (const CleaveFitState *state, guint begin)
 {
@@ -288,11 +289,12 @@ cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker)
   return walker->n_visits;
 }
 
-/* Returns the room of step `begin`: a number of bytes. If the pieces of a candidate that begins at
- * this step take the room or more, the candidate needs `most` bytes or more. Returns 0 if no
- * candidate may begin at the step. `after` is the size of the buffers that are live after the
- * candidate, and `both` is the size of the buffers that are live before and after it. An overlay
- * saves at most the largest buffer that is live before the candidate. */
+/* Returns the bytes that the pieces of a candidate may take if the candidate begins at step
+ * `begin`: the room of this step. If the pieces take as many bytes or more, the candidate needs at
+ * least `most` bytes. Returns 0 if no candidate may begin at the step. `after` is the size of the
+ * buffers that are live after the candidate. `both` is the size of the buffers that are live before
+ * and after the candidate. An overlay saves at most the largest buffer that is live before the
+ * candidate. */
 static gint64
 count_room (const CleaveFitWalker *walker, guint begin, gint64 most, gint64 after, gint64 both)
 {

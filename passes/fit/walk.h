@@ -21,9 +21,11 @@ typedef struct
 {
   gint64 operand, result; /* bytes of the operand, and bytes of the result; `result` 0: no
                              overlay */
-  gint64 shift; /* bytes that strips read ahead, from the begin of the result to the begin of the
-                   operand; estimated or measured */
-  gint64 estimated_shift; /* `shift` before any measurement */
+  /* bytes from the begin of the result to the begin of the operand, as in the drawing; estimated or
+   * measured. The strips that write the result overwrite only rows of the operand that no later
+   * strip reads */
+  gint64 shift;
+  gint64 estimated_shift; /* the estimated shift; a measurement changes only `shift` */
   guint last; /* last step that reads the result, or that reads a later value which overwrites the
                  result */
 } CleaveFitOverlay;
@@ -57,7 +59,7 @@ typedef struct
   gboolean cuts_weights; /* pieces read different parts of some weights */
   gint64 n_bytes;  /* bytes that are live while the segment runs, without overlays; estimated or
                       measured */
-  gint64 estimate; /* `n_bytes` before any measurement */
+  gint64 estimate; /* the estimated bytes; a measurement changes only `n_bytes` */
   gboolean is_measured;
   CleaveFitOverlay overlay;
   double macs; /* MACs that the segment adds */
@@ -72,7 +74,8 @@ cleave_fit_candidate_get_least (const CleaveFitCandidate *candidate)
   return candidate->n_bytes - cleave_fit_overlay_get_saved (&candidate->overlay);
 }
 
-/* Memory that walks over one table of steps reuse. Only one walk may use it at a time. */
+/* Memory for walks over one table of steps. Each walk reuses the memory of the walk before. Only
+ * one walk may use the memory at a time. */
 typedef struct _CleaveFitWalker CleaveFitWalker;
 
 CleaveFitWalker *cleave_fit_walker_new (const CleaveFitSteps *steps);
