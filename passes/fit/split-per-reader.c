@@ -121,9 +121,8 @@ cut_clear (Cut *cut)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Cut, cut_clear)
 
-/* Finds the parts of a node's value that the readers of the value read. Returns FALSE if the value
- * is too small, or if a reader does not read one range of the value. Also returns FALSE if the
- * ranges overlap or are all equal. */
+/* Finds the parts of a node's value that readers read. Returns FALSE if the value is too small, if
+ * a reader does not read one range of the value, or if the ranges overlap or are all equal. */
 static gboolean
 cut_init (Cut *cut, CleaveNode *node, gint64 min_bytes)
 {
