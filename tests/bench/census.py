@@ -43,8 +43,8 @@ OPSET, NODE, BORDERS = 17, 'node', ('load', 'store', 'copy')
 RUN_MS, MIN_RUNS, MAX_RUNS = 100, 2, 50
 # Each cell is measured this many times. The table has the best measurement.
 TRIES = 3
-# The roofline of a node gives the smallest possible time of a node that moves its bytes.
-# A node that runs more than IN_PLACE times as fast as its roofline moves no bytes, so the node is a view.
+# The roofline of a node is the shortest time in which this machine can move the bytes of the node.
+# If a node runs more than IN_PLACE times as fast as its roofline, the node moves no bytes: it is a view.
 IN_PLACE = 5
 # Ops without a line in the table: they run when the program is made, exist only in Cleave, or take no time in networks.
 WITHOUT_LINE = {'constant_of_shape', 'range', 'shape', 'input', 'constant', 'assemble', 'custom', 'eye_like', 'hann_window',

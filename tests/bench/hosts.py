@@ -56,10 +56,10 @@ def simulate(options, model, n, bandwidth, latency, in_flight=1):
     return json.loads(done.stdout)
 
 
-# Returns a letter for the cause that limits the latency, the time of a run.
-# 'c': one rank is busy with computations for at least 70 % of this time.
-# 'n': one rank is busy with sending for at least 50 % of this time.
-# 'w': no rank is that busy, so nodes wait for messages in transit.
+# Returns a letter for the cause that limits the latency, which is the time of a run.
+# Returns 'c' (computation) if the threads of one rank compute for at least 70 % of the latency on average.
+# Returns 'n' (network) if one rank sends messages for at least 50 % of the latency.
+# Returns 'w' (wait) if no rank computes or sends for so long: nodes wait for messages in transit.
 def limit(report):
     time = report['latency_ms']
     if max(r['busy_ms'] for r in report['ranks']) / THREADS >= 0.7 * time:

@@ -18,8 +18,8 @@ import tempfile
 # Linux's token bucket filter (tbf) limits the bandwidth of the simulated link.
 # For each bandwidth, the option `burst` of tbf: the number of bytes that tbf passes at full speed after a pause.
 # These bursts are the number of bytes that the link transfers in 0.1 ms, but at least two frames.
-# A real link without tbf passes no bytes at a higher speed: at 1 Gbit/s, it transfers 64 KiB in 0.54 ms.
-# With the number of bytes of 0.4 ms as the burst, tbf passed 64 KiB in only 0.26 ms.
+# A real link has no bursts: a link of 1 Gbit/s transfers 64 KiB in 0.54 ms.
+# A larger burst makes the simulated link too fast: with a burst of 50 kB (0.4 ms at 1 Gbit/s), tbf passed 64 KiB in only 0.26 ms.
 RATES = {'200mbit': '4kb', '500mbit': '6kb', '1gbit': '12kb'}
 PLACED_FOR = ['10', '30']  # Gbit/s and microseconds; for a slower network, one rank would get all nodes
 SPACES = ['cleave-a', 'cleave-b']

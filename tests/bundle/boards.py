@@ -14,17 +14,17 @@ import emulate
 CLEAVE = sys.argv[1]
 BOARDS = ('M0', 'M4', 'M33', 'M55', 'RV32')
 STACK = 512
-# A network with twice the rows may execute at most this many times the instructions.
-# The factor was 2.0 when this was written.
+# If the images of a network have twice as many rows, a run may execute at most GROWTH times as many instructions.
+# The measured factor was 2.0.
 GROWTH = 2.1
-# Limits on the instructions of the network with 16 rows, by board and options of the compiler.
-# The measured numbers of instructions were 3,603,775, 2,642,935 and 1,850,822. The limits are 2 % higher.
+# Limits on the number of instructions that a run of network(16, -127) executes, by board and options of the compiler.
+# The three limits are 2 % higher than the measured numbers of instructions: 3,603,775, 2,642,935 and 1,850,822.
 LIMITS = {('M4', '-DCLEAVE_PLAIN_C'): 3676000, ('M4', ''): 2696000, ('M55', ''): 1888000}
-# Limits on the instructions if each layer has weights of -128.
-# The measured numbers of instructions were 3,556,143, 2,849,919 and 1,941,538. The limits are 2 % higher.
+# Limits on the number of instructions that a run of network(16, -128) executes: some weights are -128.
+# The three limits are 2 % higher than the measured numbers of instructions: 3,556,143, 2,849,919 and 1,941,538.
 LEAST_LIMITS = {('M4', '-DCLEAVE_PLAIN_C'): 3628000, ('M4', ''): 2907000, ('M55', ''): 1981000}
-# Limits on the bytes of code and tables of the network with 16 rows.
-# The measured numbers of bytes were 5,542, 7,118 and 4,566. The limits are 2 % higher.
+# Limits on the bytes of code and tables in the bundle of network(16, -127), by board and options of the compiler.
+# The three limits are 2 % higher than the measured bytes of code and tables: 5,542, 7,118 and 4,566.
 SIZES = {('RV32', '-Os'): 5653, ('RV32', '-O2'): 7261, ('M4', '-Os'): 4658}
 SUM = ('a_zero=3 b_zero=-7 y_zero=5 left_shift=20 a_multiplier=1518500250 a_shift=-1 b_multiplier=1073741824 b_shift=0 '
        'multiplier=1518500250 shift=-18')

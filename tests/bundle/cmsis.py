@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cmsis.py [--trials=N] CLEAVE [MODEL…]: writes bundles with --kernels cmsis-nn.
-# Compares their bits with the bits of `cleave run`.
+# Compares the outputs of the bundles with the outputs of `cleave run`, bit by bit.
 # The bundles are linked with cmsis-stub.c, a slow substitute for CMSIS-NN.
 # If the variable CMSIS_NN names a folder with Include and libcmsis-nn.a for this machine, also links that library.
 # Reads the undefined symbols of the objects: they may call only functions that the header of the bundle names.
@@ -153,7 +153,7 @@ def check_text(cleave, folder, check):
     texts = ''.join(open(name).read() for name in glob.glob(os.path.join(folder, 'all1', '*.[ch]')))
     called = set(re.findall(r'\b(arm_\w+) \(', texts)) - {'arm_vector_sum_s8'}
     assert called == CALLS, f'the kernels call {sorted(called)}'
-    # a depthwise convolution of 3x3 taps needs the largest context buffer: 4 * 124 * 9 bytes
+    # a depthwise convolution with 3x3 taps needs the largest context buffer: 4 * 124 channels * 9 taps = 4,464 bytes
     assert figures['cmsis_nn_layers'] == 8 and figures['context_bytes'] == 4464, figures
     assert small['cmsis_nn_layers'] < 8 and small['arena_bytes'] < figures['arena_bytes'], small
     plain = json.loads(run(cleave, 'bundle', path, '--json').stdout)

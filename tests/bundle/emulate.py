@@ -5,7 +5,7 @@
 #
 # Prints a line for each bundle and board: bytes of code and tables, bytes of stack, instructions of a run.
 # The number of instructions is exact and repeatable, since the clocks of QEMU count instructions.
-# The number is unknown on M0, which has no 32-bit timer.
+# The number of instructions is unknown on the board M0, which has no 32-bit timer.
 # Fails if an output differs from the output of `cleave run`.
 # A bundle that does not fit the memory of a board is skipped.
 import argparse

@@ -143,7 +143,7 @@ fill_garbage (GRand *rand, char *memory, gint64 n)
     memory[i] = (char) g_rand_int (rand);
 }
 
-/* Copies the rows and columns that a call needs into a ring, and sets an operand to this ring. The
+/* Copies the rows and columns that a call needs into a ring, and describes this ring in `x`. The
  * ring may have more rows and columns than the call needs. Returns the memory of the ring. */
 static char *
 copy_ring (GRand *rand,
@@ -176,7 +176,7 @@ copy_ring (GRand *rand,
   return ring;
 }
 
-/* Sets an operand to the whole image. */
+/* Describes in `x` an operand that has all rows of its image in `memory`. */
 static void
 set_whole (const CleaveBundleValue *value, const char *memory, CleaveRows *x)
 {
@@ -310,10 +310,11 @@ check_case (CleaveBundleCase *c, const void *const *params, const RowKernel *ker
     }
 }
 
-/* Returns whether a bundle computes nodes of this op with a kernel only if cleave_random_ops_bundle
- * made the nodes. Other generators make a Pow with an exponent that bundles do not support. Their
- * Flatten, Reshape, Squeeze and Unsqueeze nodes are views in a bundle, or their graphs lack a node
- * that shows which dimension has the channels. */
+/* Returns whether the op is special: only the generators in cleave_random_ops_bundle make nodes of
+ * the op that a bundle computes with a kernel. Other generators make a Pow with an exponent that
+ * bundles do not support. Other generators also make Flatten, Reshape, Squeeze and Unsqueeze nodes.
+ * In a bundle, these nodes are views, or their graphs lack a node that shows which dimension has
+ * the channels. */
 static gboolean
 is_special (const char *op)
 {

@@ -13,8 +13,9 @@ static const NetworkConv stem = { 8, 1, { 3, 3 }, { 2, 2 }, { 1, 1 }, { 0, 0, 1,
 static const NetworkConv depthwise = { 8, 8, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 1, 1, 1, 1 } };
 static const NetworkConv pointwise = { 16, 1, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0, 0, 0 } };
 
-/* Makes a chain of three convolutions. The input is 96x96x3. The first convolution gives 48x48x8,
- * the second is depthwise, and the third is a 1x1 convolution to 16 channels. */
+/* Makes a chain of three convolutions. The input has 96 rows, 96 columns and 3 channels. The first
+ * convolution computes 48 rows, 48 columns and 8 channels, the second is depthwise, and the third
+ * is a 1x1 convolution to 16 channels. */
 static CleaveGraph *
 make_chain (void)
 {
@@ -29,7 +30,7 @@ make_chain (void)
   return graph;
 }
 
-/* Makes a chain of `n` depthwise convolutions on images of 20x20x8. */
+/* Makes a chain of `n` depthwise convolutions on images of 20 rows, 20 columns and 8 channels. */
 static CleaveGraph *
 make_row (guint n)
 {
@@ -64,8 +65,8 @@ START_TEST (rings_have_the_rows_that_their_readers_need)
                             .n_outputs = 1 };
   g_autoptr (CleaveBundle) bundle = make (graph, &o);
 
-  /* The arena holds 3 rows of 96x3 of the input, 3 rows of 48x8 for the depthwise convolution, and
-   * 1 row of 48x8 for the 1x1 convolution. */
+  /* The arena holds 3 rows of the input (96 columns, 3 channels), and 4 rows with 48 columns and 8
+   * channels: 3 for the depthwise convolution and 1 for the 1x1 convolution. */
   ck_assert_int_eq (bundle->stats.arena_bytes, 3 * 96 * 3 + 3 * 48 * 8 + 48 * 8);
   ck_assert_uint_eq (bundle->stats.n_segments, 1);
 }
@@ -76,8 +77,10 @@ START_TEST (an_end_overlays_its_operand_two_rows_apart)
   g_autoptr (CleaveGraph) graph = make_row (1);
   g_autoptr (CleaveBundle) bundle = make (graph, NULL);
 
-  /* 22 rows of 20x8: the 20 rows of the operand, and two rows between the begin of the result and
-   * the begin of the operand. Row r of the result may overwrite rows up to r - 1 of the operand. */
+  /* The arena has 22 rows of 20 columns and 8 channels: the 20 rows of the operand, and two more
+   * rows, since the result begins two rows from the begin of the operand. Row r of the result may
+   * not overwrite the rows r - 1 to r + 1 of the operand, which the 3x3 convolution reads for row
+   * r. */
   ck_assert_int_eq (bundle->stats.arena_bytes, 22 * 20 * 8);
 }
 END_TEST

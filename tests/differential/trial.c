@@ -52,7 +52,8 @@ pick_between (Trial *trial, gint64 min, gint64 max)
   return max <= min ? min : min + pick (trial, max - min + 1);
 }
 
-/* Picks an extent. A low choice gives a small extent, and common extents are more likely. Odd
+/* Picks an extent from a list. Each list begins with small extents, so that a smaller number on the
+ * tape picks a simpler extent (tape.h). Common extents occur in the list several times. Odd
  * extents, extents near the width of a vector, and 0 are possible. */
 gint64
 pick_extent (Trial *trial)

@@ -73,8 +73,8 @@ typedef struct
   const char *s;
   gint64 *ints;
   float *floats;
-  guint n; /* length of the list (I, F); for a tensor (t): index of the value that has the tensor's
-            * elements */
+  guint n; /* kinds I and F: number of elements of the list; kind t: index of the value that has the
+              elements of the tensor */
 } TrialAttr;
 
 typedef struct

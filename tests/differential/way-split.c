@@ -120,8 +120,9 @@ requests_clear (Requests *requests)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Requests, requests_clear)
 
-/* Adds a request to split a node by a tiling. In one of five cases the request has a constraint,
- * with or without a tiling. */
+/* Adds a request to split a node. In 13 of 16 cases, the request has only a tiling. Otherwise, the
+ * request has a constraint: with a tiling, with a tiling that asks for a search, or without a
+ * tiling. */
 static void
 add_request (Way *way, Requests *requests, CleaveNode *node)
 {

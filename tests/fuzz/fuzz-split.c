@@ -118,8 +118,8 @@ split (GHashTable *options)
     }
 }
 
-/* Parses the text as a pipeline, a shape, a size and a number. Options of other commands have these
- * forms of text. */
+/* Calls the parsers of a pipeline, a shape, a size and a number on the text. Commands call these
+ * parsers on the values of options. */
 static void
 read_others (const char *text)
 {

@@ -2,7 +2,7 @@
 # mutate-models.py CLEAVE COUNT SEED MODEL[=SHAPE]...: changes a few bytes or fields of real models, COUNT times.
 # Runs the commands of COMMANDS on each changed model. A command must end with status 0, 1 or 2.
 # A command may use BYTES of memory.
-# Its processor time must be at most SECONDS, or at most FACTOR times the time for the unchanged model.
+# The processor time of a command must be at most SECONDS, or at most FACTOR times its processor time for the unchanged model.
 # A model on which a command fails is kept as broken-SEED-N.onnx.
 # If `cleave info` refuses a model, the other commands do not run on that model.
 import collections

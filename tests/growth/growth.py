@@ -160,8 +160,8 @@ def count(folder, words):
         return int(file.read())
 
 
-# Returns the number of instructions of a run at each size.
-# Subtracts the number at size 20, which stands for the work that does not depend on the size.
+# For a model of each size, returns the number of instructions of a run minus the number of instructions for size 20.
+# The instructions for size 20 stand for the work that does not depend on the size.
 def measure(folder, make, words, sizes=SIZES):
     counts = []
     for n in [20] + sizes:

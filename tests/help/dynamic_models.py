@@ -180,7 +180,7 @@ def sequence(name):
 
 
 # Returns a model that resizes each found patch to a size of its own and collects the patches in a sequence.
-# The model then maps the sequence, and takes the sequence out of an optional value.
+# The model puts the sequence into an optional value, takes the sequence out again, and maps each patch to half the sums of its columns.
 def patches():
     body = graph(
         [node('Gather', ['places', 'i'], ['place'], 'place', axis=0), node('Slice', ['place', 'zero1', 'one1'], ['row'], 'row'),

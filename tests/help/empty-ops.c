@@ -8,7 +8,8 @@
 
 #define N_TRIES 12
 
-/* Picks an extent of one of the types. Sets all extents of this size, or some of them, to 0. */
+/* Picks an extent from the shape of one of the types. In the shapes of all types, sets the extents
+ * that are equal to the picked extent to 0: all of them, or some. */
 static void
 empty_extents (CleaveTensorType *types, guint n, GRand *rand)
 {

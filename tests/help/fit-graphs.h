@@ -11,8 +11,8 @@
 typedef struct
 {
   const char *name;
-  /* Returns a random network of the class: about ten nodes, values of some KiB. The same seed
-   * gives the same network. */
+  /* Returns a random network of this class, with about ten nodes and values of some KiB. The same
+   * seed gives the same network. */
   CleaveGraph *(*make) (guint32 seed);
 } FitClass;
 

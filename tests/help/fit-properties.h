@@ -16,7 +16,8 @@ typedef char *(*FitProperty) (const CleaveGraph *graph, const CleaveFitOptions *
 /* Checks a property on the network with this index. The limits alternate from index to index. */
 void fit_check_property (int index, const char *name, FitProperty property);
 
-/* Defines test `name`, which checks `property` on one network; pass it to fit_add_property(). */
+/* Defines a test `name`, which checks `property` on one network. Pass the test to
+ * fit_add_property(). */
 #define FIT_PROPERTY_TEST(name, property)                                                          \
   START_TEST (name) { fit_check_property (_i, #property, property); }                              \
   END_TEST

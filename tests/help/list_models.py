@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Models with inputs and outputs that are sequences or optional values, as bytes.
-# Each case has a second model, whose inputs and outputs are the tensors of the lists.
-# The second model is for the package of ONNX Runtime for Node.js, which takes tensors only.
+# Each case has two models: one with lists, and one whose inputs and outputs are the tensors of these lists.
+# The model with tensors is for the package of ONNX Runtime for Node.js, which takes tensors only.
 
 import os
 import sys
@@ -45,8 +45,8 @@ def wrap_input(name, n, dims, optional=None):
 
 
 # Replaces an output that is a list (an ONNX sequence) of `n` tensors by outputs that are tensors.
-# Returns the nodes that take the length and the tensors out of the list `name`.
-# Also returns the outputs for the length and the tensors, and the constants that the nodes read.
+# Returns the nodes that compute the length of the list `name` and take the tensors out of this list.
+# Also returns the new outputs (the length and the tensors of the list) and the constants that the nodes read.
 def wrap_output(name, n, element=FLOAT):
     nodes = [node('SequenceLength', [name], [f'{name}.length'], f'{name}.count')]
     outputs = [value_info(f'{name}.length', [], INT64)]

@@ -2,8 +2,9 @@
 #pragma once
 
 /* ONNX models of one node, written as a line of a table. The suites tests/onnx/upgrade-*.c import
- * each model and compare the value of y. Example: "Relu" with the operand "~-1,2" has the value "2:
- * 0 2". */
+ * each model and compare the value of y. Example: the op "Relu" with the operand "~-1,2" (a float32
+ * constant with the elements -1 and 2) has the result "2: 0 2" (the shape [2], and the elements 0
+ * and 2). */
 
 #include "models.h"
 

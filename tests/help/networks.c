@@ -113,7 +113,8 @@ draw_conv (GRand *rand, gint64 in)
   return c;
 }
 
-/* Draws a convolution that keeps the numbers of rows and columns. */
+/* Returns random attributes of a convolution whose result has as many rows and columns as its
+ * operand. */
 static NetworkConv
 draw_same (GRand *rand, gint64 in, gint64 channels)
 {

@@ -6,7 +6,7 @@
 /* Networks of convolutions for the suite tests/memory/overlays.c: a pointwise convolution, a
  * depthwise convolution whose result can overlay its operand, and a pointwise convolution.
  *
- * OverlayForm is the op of the convolutions. */
+ * OverlayForm says which ops compute the convolutions of a network. */
 typedef enum {
   OVERLAY_FLOATS,    /* Conv of floats */
   OVERLAY_LINEAR,    /* QLinearConv */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Parts of random convolutions and products: windows, images, stacks of matrices.
- * random-ops-conv.c, random-ops-quantized.c and other files that make convolutions or products use
- * these parts. random-pick.h has simpler picks. */
+/* Functions that pick windows, images and stacks of matrices for random convolutions and products.
+ * random-ops-conv.c, random-ops-quantized.c and other generators of random nodes call these
+ * functions. The functions of random-pick.h pick single numbers, element types and tensor types. */
 
 #include "random-pick.h"
 

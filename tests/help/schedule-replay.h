@@ -4,12 +4,12 @@
 #include "../../lib/runtime/plan/list-schedule.h"
 #include "../../lib/runtime/plan/waits.h"
 
-/* Simulates the threads of a schedule, for the suites list-schedule.c and known-schedules.c in
- * tests/runtime/plan. The functions assert that the predecessors of each step are done before the
- * step runs, and that there is no deadlock.
+/* Functions that simulate the threads of a schedule, for the suites list-schedule.c and
+ * known-schedules.c in tests/runtime/plan. The functions assert that the predecessors of each step
+ * are done before the step runs, and that there is no deadlock.
  *
- * Simulates the threads with the waits of the list `asked` in place of the waits that the schedule
- * has. */
+ * Simulates the threads of a schedule. Before a step, a thread waits as the list `asked` says, and
+ * the waits of the schedule itself are ignored. */
 void schedule_replay_waits (const CleaveSchedule *schedule,
                             const CleaveWaits *asked,
                             const CleaveScheduleTask *task);

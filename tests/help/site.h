@@ -28,7 +28,8 @@ typedef struct
   gint64 y_gap; /* number that is added to `gap` for results */
   /* the result overwrites operand 0, which is not constant and has the same type */
   gboolean in_place;
-  gboolean special; /* operands hold infinities, NaNs and zeros of both signs, and any bytes */
+  gboolean special; /* float operands hold infinities, NaNs and zeros of both signs; operands of
+                       bytes hold all bytes, not only 0 to 127 */
   guint filled;     /* bit mask of byte operands that hold only the byte in `fill` */
   guint8 fill[9];
   guint small;      /* bit mask of byte operands whose bytes are 64 to 191 (int8: -64 to 63) */

@@ -11,8 +11,9 @@
 #include "dump.h"
 
 /* Number of trials of a random test: normally n. A trial is ten times slower with a sanitizer or in
- * an emulator. So an emulator runs n / 4 trials, and a sanitizer about n / 8: it looks for wrong
- * accesses, not for wrong bits. Examples for a sanitizer: 2 of 8, 6 of 40, 50 of 400. */
+ * an emulator. So an emulator runs n / 4 trials. A sanitizer looks for wrong accesses, not for
+ * wrong bits, so it runs the smaller of n / 4 and 6 trials, but at least n / 8. Examples for a
+ * sanitizer: 2 of 8 trials, 6 of 40, 50 of 400. */
 #define CLEAVE_TRIALS(n)                                                                           \
   (CLEAVE_SANITIZED  ? MAX (((n) + 7) / 8, MIN (((n) + 3) / 4, 6))                                 \
    : CLEAVE_EMULATED ? ((n) + 3) / 4                                                               \

@@ -223,7 +223,7 @@ write_operator (GByteArray *file, const TfliteGraph *graph, const TfliteOperator
 }
 
 /* Writes a subgraph whose first tensor has buffer `buffer`, and whose first operator has code
- * `code`. Returns the position of its table. */
+ * `code`. Returns the position of the subgraph's table in the file. */
 static guint
 write_subgraph (GByteArray *file, const TfliteGraph *graph, guint buffer, guint code)
 {

@@ -161,8 +161,8 @@ new_tensor (CleaveElement element, guint64 bits, gboolean apart)
   return cleave_tensor_new_slice (tensor, &column);
 }
 
-/* Asserts that the tensors are equal, and that their canonical bytes are equal. If `equal` is
- * FALSE, asserts that both differ. */
+/* If `equal`, asserts that the tensors are equal, and that their canonical bytes are equal.
+ * Otherwise, asserts that the tensors differ, and that their canonical bytes differ. */
 static void
 assert_equal (CleaveTensor *a, CleaveTensor *b, gboolean equal)
 {

@@ -179,9 +179,9 @@ START_TEST (chunks_of_channels_leave_vectors_partly_empty)
 }
 END_TEST
 
-/* The estimated time of a convolution is the sum of the time of its MACs and a time for each
- * element of the result. A depthwise convolution of bytes shows the second time, since it has few
- * MACs for each element. */
+/* The estimated time of a convolution is the time of its MACs plus a time for each element of the
+ * result. A depthwise convolution of bytes has few MACs for each element, so the time for the
+ * elements is a large part of its estimated time. */
 START_TEST (results_have_a_cost_besides_sums)
 {
   static const char *const text =

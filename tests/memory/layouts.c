@@ -159,9 +159,10 @@ START_TEST (a_transposed_product_is_written_in_the_layout_of_its_reader)
 }
 END_TEST
 
-/* The Reshape reads the transposed product. If the product wrote the order of the Reshape, adjacent
- * columns of the product would lie far apart in memory, and the product would be slow. So each row
- * of the product is contiguous, and a copy makes the transposed value. */
+/* The Reshape reads the transposed product. If the product wrote its elements in the order in which
+ * the Reshape reads them, adjacent columns of the product would lie far apart in memory. Then the
+ * product would be slow. So each row of the product is contiguous, and a copy makes the transposed
+ * value. */
 START_TEST (a_product_keeps_its_columns_contiguous)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -160,8 +160,9 @@ START_TEST (eager_orders_have_every_node_after_its_operands)
 }
 END_TEST
 
-/* Some nodes of a random graph are on every path. Between two of these nodes, the search takes the
- * best of the candidate orders. So its peak is at most the peak of the order in the file. */
+/* The search finds positions before which all candidate orders have run the same nodes. Between two
+ * of these positions, the search takes the nodes in the order of the candidate with the smallest
+ * peak. So the peak of the found order is at most the peak of cleave_topology_sort(). */
 START_TEST (orders_are_combined_and_no_worse_than_the_file)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (200); seed++)

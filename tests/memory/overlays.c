@@ -285,8 +285,10 @@ add_depthwise_by_part (CleaveGraph *graph, CleaveResult *x, gboolean is_view)
   return run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &attrs);
 }
 
-/* No result overlays a join. No result overlays a value if the same node also reads a part of the
- * value. An earlier node may read a part. */
+/* The result of a node does not overlay an operand that is a join. The result does not overlay a
+ * value either if another operand of the node is a view of a part of this value. An earlier node
+ * may read a part of the value.
+ */
 START_TEST (parts_of_an_operand_prevent_an_overlay)
 {
   for (guint what = 0; what < 3; what++)
