@@ -286,16 +286,16 @@ START_TEST (a_piece_of_a_resize_of_a_constant_becomes_a_value)
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
   CleaveResult *x = add_constant (graph);
 
-  /* the operand of the Resize is not a stored constant: a Neg computes it from the constant */
+  /* the Resize does not read the stored constant `c`: its operand is the result of a Neg of `c` */
   add_resize_part (graph, cleave_test_add (graph, "Neg", "n", &x, 1, NULL, NULL));
   assert_nodes (graph, "Neg(c)->n\nIdentity(r_1)->r\nAdd(r,x)->y\n");
   assert_same_again (graph);
 }
 END_TEST
 
-/* The operand of the piece depends on 64 nodes, and both operands of each node are the result of
- * the previous node. The export computes each of the 64 nodes once, not once for each path to the
- * constant. */
+/* The first of 64 nodes reads a constant, and a piece of a Resize reads the result of the last
+ * node. Both operands of each node are the result of the previous node, so 2^64 paths lead from the
+ * piece to the constant. The export computes each of the 64 nodes once, not once for each path. */
 START_TEST (nodes_before_a_piece_of_a_resize_are_computed_once)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");

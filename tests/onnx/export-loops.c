@@ -309,8 +309,8 @@ count_sizes (GBytes *bytes)
   return n;
 }
 
-/* The sizes of a Resize are also hidden, since constant sizes would show the shapes of the values
- * after the Resize. Two Resizes with equal sizes share one value. */
+/* The exported file hides the sizes of a Resize from ONNX Runtime, since constant sizes would show
+ * the shapes of the values after the Resize. Two Resizes with equal sizes share one value. */
 START_TEST (sizes_are_hidden_until_the_run)
 {
   const CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_NEAREST,

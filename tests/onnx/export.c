@@ -82,7 +82,8 @@ START_TEST (names_are_made_unique)
 }
 END_TEST
 
-/* The tests below check the forms of attributes in a file: operands, lists, and numbers. */
+/* The tests below check how the export writes an attribute of a node: as an operand of the ONNX
+ * node, as a list, as a tensor, or as a number. */
 
 START_TEST (attributes_become_operands_again)
 {

@@ -193,7 +193,8 @@ try_dynamic (Score *score, GBytes *bytes, const char *path, const char *name)
     printf ("refused: %s, with a dynamic part: %s\n", name, wrong);
 }
 
-/* Runs a case with values that are not tensors of numbers, with a dynamic part. */
+/* Runs a case whose inputs or outputs are strings, sequences or optional values. The graph of the
+ * case has a dynamic part. */
 static void
 try_values (Score *score, GBytes *bytes, const char *path, const char *name)
 {

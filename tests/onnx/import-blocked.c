@@ -27,9 +27,9 @@ pad_up (gint64 n, gint64 block)
 }
 
 /* Adds weights [n_outputs, n_inputs, size, size]. If `block` is not 0, the weights are stored in
- * blocks of b channels. The weight for output channel o and input channel i then lies at [o /
- * b][i][tap][o % b]. If input channels are in blocks, too, the weight lies at [o / b][i / b][tap][i
- * % b][o % b]. */
+ * blocks of `block` channels. With b = `block`, the weight for output channel o and input channel i
+ * then lies at [o / b][i][tap][o % b]. If the input channels are also in blocks, the weight lies at
+ * [o / b][i / b][tap][i % b][o % b]. */
 static void
 add_filter (Model *model,
             const char *name,

@@ -135,8 +135,9 @@ START_TEST (a_branch_may_pass_on_an_outer_value)
 }
 END_TEST
 
-/* The inner If reads a value of the graph and a value of the branch that contains it. Values
- * outside the inner If may have the names of values inside. */
+/* A branch of the outer If contains the inner If. The branches of the inner If read `x`, a value of
+ * the graph, and `a`, a value of the outer branch. A branch of the inner If may also name its own
+ * result `a`. */
 START_TEST (branches_nest)
 {
   g_autoptr (Model) model = model_with_if ("yes", "y");

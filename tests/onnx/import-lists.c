@@ -35,7 +35,8 @@ make_list (Onnx__ValueInfoProto *info, gboolean is_optional)
   info->type = type;
 }
 
-/* Makes a model that appends relu (x) to the sequence s. The sequence t has all tensors. */
+/* Makes a model whose output t is a copy of the sequence s with one more tensor at the end: relu
+ * (x). */
 static Model *
 append_new (void)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades of the reductions, Split and Pad of opset 18. */
+/* Tests the import of operators that opset 18 changed: reductions (axes as an operand), Split
+ * (num_outputs) and Pad (axes). */
 
 #include "test.h"
 

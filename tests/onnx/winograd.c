@@ -32,7 +32,8 @@ add_conv (Model *model, const char *dims, gint64 n_in, gint64 n_out, const Cleav
   return node;
 }
 
-/* Returns "direct" for a Conv without Winograd tiles, or the phases of its tiles, such as "0 1". */
+/* Returns "direct" for a Conv without Winograd tiles. Otherwise, returns the row and the column of
+ * the first element of its result within a tile, such as "0 1". */
 static char *
 say (const CleaveGraph *graph, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Split operators whose arguments are the types of the results (DirectML), or the ranges of slices
- * (XLA). */
+/* Tests the conversion of a split from and to other frameworks. For a split, DirectML lists the
+ * types of the results, and XLA has one Slice with a range for each result. */
 
 #include "framework-case.h"
 

@@ -63,9 +63,9 @@ START_TEST (long_lines_are_right)
 }
 END_TEST
 
-/* Lines lie along the innermost dimension or along the outer dimension. There are more and longer
- * lines than the kernel processes at once. The results have the same bits along either dimension,
- * although the sums are not exact. */
+/* Lines lie along the innermost dimension or along the outer dimension. The number of lines and
+ * their length are larger than the number of lines or elements that the kernel processes at once.
+ * The results have the same bits along either dimension, although the sums are not exact. */
 START_TEST (many_lines_are_right)
 {
   enum { N_LINES = 303, LENGTH = 301 };

@@ -125,8 +125,8 @@ random_chunk (GRand *rand, const CleaveShape *shape)
         gint64 begin = g_rand_int_range (rand, 0, (gint32) shape->dim[d]);
         gint64 end = g_rand_int_range (rand, (gint32) begin + 1, (gint32) shape->dim[d] + 1);
 
-        if (g_rand_int_range (rand, 0, 3) ==
-            0) /* even positions: more ops can be cut there than at odd positions */
+        if (g_rand_int_range (rand, 0, 3) == 0) /* make begin and end even: more ops can be cut
+                                                   before an even index than before an odd index */
           {
             begin &= ~1;
             end = MIN ((end + 1) & ~1, shape->dim[d]);

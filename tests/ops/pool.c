@@ -213,7 +213,8 @@ START_TEST (indices_of_a_piece_refer_to_the_whole)
   columns = attrs;
   columns.storage_order = 1;
   cleave_assert_values (add_max_with_indices (graph, part, &columns), "55 59");
-  /* Cuts the piece again: its attributes give the position in the whole value. */
+  /* A piece of the piece: its attribute `begin` says where its operand begins in the whole value.
+   */
   cleave_assert_chunk (add_max_with_indices (graph, part, &attrs), "0:1,0:1,0:1,1:2",
                        "0:1,0:1,0:2,1:3 kernel_shape=2,2 strides=2,1 whole=2,3,4,3 begin=1,1,2,1");
 }
@@ -385,8 +386,9 @@ START_TEST (norms_are_those_computed_by_hand)
 }
 END_TEST
 
-/* Rows and lists of channels are longer than the kernel processes at once, and have padding at both
- * ends. In both layouts, the result equals the result of a loop over all taps. */
+/* The kernel cannot process a whole line at once: a row in layout NCHW, or the channels of a pixel
+ * in layout NHWC. Rows have padding at both ends. In both layouts, the result equals the result of
+ * a loop over all taps. */
 START_TEST (norms_of_long_lines_are_right)
 {
   enum { C = 3 + 270, H = 3, W = 529 };

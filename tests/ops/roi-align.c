@@ -32,7 +32,8 @@ START_TEST (pools_regions)
                                add_indices (graph, 1) };
   CleaveRoiAlignAttrs a = { CLEAVE_ROI_AVG, CLEAVE_ROI_OUTPUT_HALF_PIXEL, 1, 1, 1, 1 };
 
-  /* The center of the region from (0, 1) to (2, 3) is row 2, column 1. */
+  /* The region reaches from row 1 to row 3 and from column 0 to column 2, so its center is row 2,
+   * column 1. */
   cleave_assert_values (add (graph, operands, &a, &error), "9");
   a.sampling_ratio = 2; /* the samples are at the rows 1.5 and 2.5 and the columns 0.5 and 1.5 */
   cleave_assert_values (add (graph, operands, &a, &error), "9");

@@ -34,8 +34,8 @@ refuse (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **e
   return FALSE;
 }
 
-/* Reports a change of the graph and subtracts 1 from the counter `options`. If the counter is 0,
- * reports no change. */
+/* Reports a change of the graph and subtracts 1 from the counter to which `options` points. If the
+ * counter is 0, reports no change. */
 static gboolean
 count_down (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
 {

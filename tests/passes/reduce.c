@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The reducer: random graphs make a pass with a bug fail, and the reduced graphs are small. */
+/* Tests the reducer. A pass has a bug, and fails on random graphs. The reducer makes small graphs
+ * on which the pass still fails. */
 
 #include "graphs.h"
 #include "random-graph.h"

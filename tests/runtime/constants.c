@@ -157,7 +157,8 @@ START_TEST (weights_read_without_packing_are_kept)
 }
 END_TEST
 
-/* Makes a convolution of each row of an image. The weights of all convolutions are computed. */
+/* Makes two convolutions of a constant image of three rows: one of rows 0 and 1, one of rows 1
+ * and 2. The weights of both convolutions are an input of the graph. */
 static CleaveGraph *
 make_images (Watched *watched)
 {

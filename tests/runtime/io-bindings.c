@@ -8,8 +8,8 @@
 #include "../../lib/runtime/program-private.h"
 #include "interpret.h"
 
-/* Binds the tensors, runs the program, and compares the outputs with the outputs of the
- * interpreter. Asserts that the input has not changed. */
+/* Binds the tensors, runs the program, and compares the outputs with the outputs of
+ * cleave_interpret(). Asserts that the input has not changed. */
 static void
 check_run (CleaveProgram *program, CleaveGraph *graph, CleaveTensor *x, CleaveTensor **y)
 {

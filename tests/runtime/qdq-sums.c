@@ -22,8 +22,8 @@ add_data (Net *net, CleaveTensorType type, gconstpointer data)
   return cleave_graph_add_constant (net->graph, NULL, tensor);
 }
 
-/* Returns weight i of a sum that rises and falls: `half` weights of 127 alternate with `half`
- * weights of -127. */
+/* Returns weight i of a sum that rises and falls: blocks of `half` weights of 127 alternate with
+ * blocks of `half` weights of -127. */
 static gint8
 wave (gint64 i, gint64 length, gint64 half)
 {
@@ -44,8 +44,8 @@ plateau (gint64 i, gint64 length, gint64 half)
 typedef struct
 {
   gint64 length, half, n;
-  int near; /* biases differ from the middle between two bytes by 2^-near times the scale of the
-               result */
+  int near; /* negative exponent: each bias differs from the middle between two bytes by 2^-`near`
+               times the scale of the result */
   gboolean is_depthwise, is_product; /* the layer is a depthwise convolution; the layer is a Gemm.
                                         Both FALSE: a 1x1 convolution */
 } Sums;

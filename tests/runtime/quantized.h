@@ -2,8 +2,8 @@
 #pragma once
 
 /* Makes quantized networks in two forms, QLinear and QDQ, and measures the memory that they need.
- * The suites quantized-groups.c and quantized-tiles.c compare both forms with the interpreter and
- * with each other. */
+ * The suites quantized-groups.c and quantized-tiles.c compare the outputs of both forms with each
+ * other and with the outputs of cleave_interpret(). */
 
 #include "../../lib/memory/quantized-group.h"
 #include "graphs.h"

@@ -153,7 +153,7 @@ START_TEST (overlapping_parts_are_joined)
     parts[i] = run_unary (graph, "Neg", run_unary (graph, "Exp", run_slice (graph, x, ranges[i])));
   run_output (graph, run_assemble (graph, parts, ranges, 3));
   stats = run_get_stats (graph, 1);
-  /* operands 0 and 2 also compute all rows of operand 1, so operand 1 is not copied */
+  /* the rows of operand 1 are also rows of operand 0 or operand 2, so operand 1 is not copied */
   ck_assert_int_eq (stats.copied_bytes, 0);
   run_assert_same (graph, 1);
 }

@@ -13,7 +13,8 @@
 #define N_RUNS 40       /* number of runs of each program */
 #define MOST_THREADS 8
 
-/* The operation of a layer. Differences grow by a factor of 2 at most, so no value overflows. */
+/* The ops of the layers. A Sub at most doubles the largest magnitude of a value, and Max and Min do
+ * not change it. So no value overflows. */
 static const char *const ops[] = { "Sub", "Max", "Min" };
 
 static guint

@@ -241,7 +241,7 @@ def check_counts():
     if len(regions) > 1:
         complaints.append('more than one parallel region: ' + ' '.join(regions))
     # tests/passes/split/properties.c tests that no pass undoes a split.
-    # So properties.c must contain the name of every pass, except passes whose names contain split_for_.
+    # This test must contain the name of every pass, except the passes whose names contain split_for_.
     tried = read('tests/passes/split/properties.c')
     for name in sorted(set(re.findall(r'\b(cleave_pass_[a-z_]+) \(CleaveGraph \*graph,', SOURCES['include/cleave/cleave-pass.h']))):
         if 'split_for_' not in name and f'{name},' not in tried:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Comparisons of TensorFlow Lite on integers: of all pairs of int8, and of int16. */
+/* Tests the comparison operators of TensorFlow Lite on all pairs of int8 values, and on six pairs
+ * of int16 values. */
 
 #include "exact.h"
 

@@ -49,8 +49,10 @@ START_TEST (constants_and_pads_leave_no_nodes)
 }
 END_TEST
 
-/* A CONV_2D with one tap computes y = clamp (round (round (x * w * M) / 2^s)) for every value of
- * int8. */
+/* A CONV_2D with one tap computes sum = (x + 5) * w + b, and rounds twice. The first rounding gives
+ * high = round (sum * m / 2^31), the second y = 9 + round (high * 2^shift). The scales of the
+ * tensors give the multiplier m / 2^31 and the exponent `shift`. The test checks this rule for
+ * every value x of int8. */
 START_TEST (a_quantized_convolution_follows_the_rule)
 {
   static const gint8 w[1] = { 77 };

@@ -41,8 +41,8 @@ START_TEST (a_range_of_constants_is_a_constant)
 }
 END_TEST
 
-/* MAX_POOL_2D of int16 clamps its results to the bounds of the activation RELU_N1_TO_1, -200 and
- * 200. */
+/* MAX_POOL_2D of int16 with the activation RELU_N1_TO_1 clamps its results to the bounds -1 and 1.
+ * With the scale 0.005, these bounds are the integers -200 and 200. */
 START_TEST (words_are_pooled)
 {
   static const float scale[1] = { 0.005f };
@@ -179,9 +179,9 @@ START_TEST (bools_are_reduced)
 }
 END_TEST
 
-/* Many convolutions share one constant, and the import stores a transposed copy for each of them,
- * up to a limit of bytes. Beyond the limit, weights stay transposed by nodes. A constant of bools,
- * which is copied, still fits into the limit. */
+/* Many convolutions read one constant. The import stores a transposed copy of the constant for each
+ * convolution, up to a limit of bytes. Beyond the limit, a Transpose node in the graph transposes
+ * the weights. A copied constant of bools still fits into the limit. */
 START_TEST (weights_that_many_convolutions_share_leave_room_for_other_constants)
 {
   enum { N_LAYERS = 300, N_CHANNELS = 32, FIRST = 4 };

@@ -155,9 +155,9 @@ START_TEST (rows_are_near_to_the_real_functions)
 }
 END_TEST
 
-/* Returns the expected result of ADD_N or CUMSUM for `sum`, a sum of elements, each minus the zero
- * point. The operator subtracts the zero point once more from the sum. It rescales the sum in units
- * of 2^-19 times the scale of the operands. */
+/* Returns the expected result of ADD_N or CUMSUM. `sum` is a sum of differences: element minus zero
+ * point. The operator subtracts the zero point from `sum` a second time. Then the operator rescales
+ * the sum in units of 2^-19 times the scale of the operands. */
 static gint8
 rescaled_sum (const Scales *s, gint64 sum)
 {

@@ -41,9 +41,9 @@ index_of (const Matrix *m, gint dim, gint element)
   return dim >= 2 ? at % m->block[of] : at / m->block[of];
 }
 
-/* Returns an element of the matrix that lies below a node of the tree, or -1. `node` has the
- * indices of the node on the first `n` levels. If `nonzero`, returns only an element that is not
- * 0. */
+/* The sparse form of a matrix is a tree. Returns the number of the first element in the subtree of
+ * a node, or -1. `node` has the indices of the node on the first `n` levels. If `nonzero`, skips
+ * elements that are 0. */
 static gint
 find_below (const Matrix *m, const gint *node, guint n, gboolean nonzero)
 {

@@ -152,8 +152,8 @@ class Fit(CommandTest):
         with open(self.path('o.onnx'), 'rb') as file:
             self.assertIn(b'Loop', file.read())
 
-    # A pooling needs the whole image, so the value is computed in a few chunks of channels.
-    # Chunks of channels do not become a Loop.
+    # A GlobalAveragePool needs the whole image, so its operand is computed in a few chunks of channels.
+    # These few chunks do not become a Loop.
     def test_few_pieces_need_no_loop(self):
         file = self.write('squeeze.onnx', squeeze())
         args = ('--for', 'ort', '--max-added-macs', 100, '-o', 'o.onnx')
@@ -172,7 +172,7 @@ class Fit(CommandTest):
         self.assertEqual(least['loops'], len(least['segments']))
         self.assertLess(least['onnx_runtime_bytes']['after'], there['after'])
 
-    # Fewer than three of the six strips have equal shapes, too few for a Loop.
+    # In the model with 64 channels, fewer than three of the six strips have equal shapes, too few for a Loop.
     # A split into separate pieces must save 4 MiB and two fifths of the memory.
     def test_many_pieces_must_save_much(self):
         args = ('--for', 'ort', '--max-added-macs', 1, '-o', 'o.onnx')
@@ -182,8 +182,8 @@ class Fit(CommandTest):
         there = large['onnx_runtime_bytes']
         self.assertLess(there['after'], 0.6 * there['before'])
         self.assertLess(there['after'] + (4 << 20), there['before'])
-        # In the smaller model, strips as separate pieces would save too little memory.
-        # So the plan has equal strips, which become a Loop.
+        # In the model with 16 channels, strips as separate pieces would save too little memory.
+        # The plan for the model with 16 channels has equal strips, which become a Loop.
         small = self.json('fit', self.write('small.onnx', stacked(16)), '--max-memory', '3MB', *args)
         self.assertEqual((small['loops'], small['segments_without_loop'], small['segments_whole']), (1, 0, 0))
         self.assertNotEqual([segment['strips'] for segment in small['segments']], [8])

@@ -35,7 +35,7 @@ class Inputs(CommandTest):
         self.assertEqual(self.json('info', 'equals.onnx', '--shape', 'x=2,4', '--shape', 'x=1=2,4')['inputs'][0]['shape'], [2, 4])
         want = self.sums('equals.onnx', *fixed, '--input', 'x=b.npy', '--input', 'x=1=a.npy', '--save-inputs', 'in')
         self.assertEqual(self.read('in/x_1.npy')[-32:], floats(8, 1))
-        # Two names of inputs match. The command uses the longer name.
+        # x=1=a.npy begins with the names of two inputs: x and x=1. The command uses the longer name.
         self.assertEqual(want, self.sums('equals.onnx', *fixed, '--input', 'x=1=a.npy', '--input', 'x=b.npy'))
         self.bad("'x=1' is given twice", 'run', 'equals.onnx', *fixed, '--input', 'x=1=a.npy', '--input', 'x=1=b.npy')
         os.remove(self.path('a.npy'))
@@ -123,7 +123,7 @@ class Inputs(CommandTest):
 
 
 # The models of these tests have inputs that are also initializers.
-# Since IR version 4, such an initializer is the default value of the input: a caller may give another value.
+# Since IR version 4, an initializer with the name of an input is the default value of this input: a caller may give another value.
 class Defaults(CommandTest):
     HOW = ('--node', 'relu', '--dims', 'C', '--num-chunks', '2', '--depth', '9')
 

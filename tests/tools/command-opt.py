@@ -19,7 +19,7 @@ class Opt(CommandTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         return run.stdout.decode(), run.stderr.decode()
 
-    # The pass `split` of opt writes the same file as the command split with the same options.
+    # The command `opt` with the pass `split` writes the same file as the command `split` with the same options.
     def test_split(self):
         self.good('split', self.chain, '--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3', '-o', 'a.onnx')
         self.good('opt', self.chain, '-p', 'split{node=pool1 dims=H num-chunks=2 depth=3}', '-o', 'b.onnx')

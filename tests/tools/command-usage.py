@@ -36,7 +36,8 @@ class Usage(CommandTest):
         self.good('info', './-')
         self.bad('standard input is empty', 'info', '-')
 
-    # A dash is standard input for a model, whatever its format, and standard output for a file.
+    # In place of the file of a model, a dash stands for standard input, in every format.
+    # In place of a file that a command writes, a dash stands for standard output.
     def test_a_dash_is_a_standard_stream(self):
         relu = model([node('Relu', ['x'], ['y'], 'relu')], [value_info('x', [1, 4])], [value_info('y', [1, 4])], [])
         self.good('opt', self.write('relu.onnx', relu), '-p', 'clean-up', '-o', 'relu.cleave')

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # options.py SOURCE CLEAVE: checks that every option of every command is in its table, its help and the man page.
 # Checks that no text names an option that does not exist, and that no option is accepted and ignored.
-# Checks that every choice and environment variable is in the man page. (completion.py checks shells.)
+# Checks that the man page has every environment variable, and every word that an option accepts as its value.
+# (completion.py checks the completions of shells.)
 
 import glob
 import hashlib
@@ -150,7 +151,7 @@ class Everywhere(unittest.TestCase):
         self.assertGreater(n, 100)
 
     # A command accepts the old name of an option, and prints a note with the new name. No help text contains the old name.
-    # If the old name is also the name of a current option of the command, the command prints no note.
+    # If the old name of a renamed option is also the name of a current option of the command, the command prints no note.
     def test_old_names_are_hidden(self):
         for old, new in RENAMED.items():
             owners = [name for name, table in TABLES.items() if new in table]
@@ -210,7 +211,7 @@ class Effects(command.CommandTest):
         '--state': 'all', '--stop-after': 'split', '--stream': '2', '--strips-per-band': '2', '--threads': '3', '--to': 'r', '--tolerance': '100', '--weights': 'object',
     }
     # Options that do not change the output of the command line in BARE, each with the reason.
-    # Every other option changes the output or is refused.
+    # An option that is not in this table changes the output, or the command refuses the option.
     HOLDS = {
         ('dot', '--around'): 'the whole model is near',
         ('simulate', '--bandwidth'): 'nothing is sent',

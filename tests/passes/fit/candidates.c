@@ -71,7 +71,7 @@ make_joined_blocks (void)
   return graph;
 }
 
-/* The number of threads that search changes neither the candidates nor their order. */
+/* With any number of threads, the search finds the same candidates in the same order. */
 START_TEST (threads_find_the_same)
 {
   g_autoptr (CleaveGraph) unet = run_unet (), blocks = make_joined_blocks ();

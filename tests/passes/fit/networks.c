@@ -216,8 +216,8 @@ make_image_blocks (guint n)
   return graph;
 }
 
-/* Strips of a block overwrite rows of its input that no later strip reads, in several blocks in
- * a row. */
+/* A strip of a block overwrites rows of the input of this block if no later strip reads these rows.
+ * The test has networks of one, two and three consecutive blocks. */
 START_TEST (blocks_overwrite_rows_that_they_have_read)
 {
   const gint64 whole = 48 * 24 * 32 * 4;

@@ -127,7 +127,7 @@ check_totals (const CleaveFitTotals *totals,
       cleave_graph_get_macs (split), cleave_graph_count_operators (split));
 }
 
-/* Checks that the peaks of the report are at most the arenas of the plan, which must be for one
+/* Checks that the peaks of the report are at most the arenas of the plan. The plan must be for one
  * thread. Returns NULL or a message. */
 static char *
 check_peaks (const CleaveFitTotals *totals, const CleaveSplitReport *report)
@@ -179,9 +179,9 @@ check_split (const CleaveGraph *graph,
 }
 
 /* Checks that a graph that a plan has split has the arena and the MACs that the plan reports.
- * Returns NULL or a message. The function first writes `built` to a file, and splits the graph that
- * it reads from the file. A file has Transposes around nodes of layout NHWC, which change the
- * memory. If `built` has these nodes, the function splits `built` instead. */
+ * Returns NULL or a message. The function writes `built` to a file, and splits the graph that it
+ * reads from the file. But if `built` has nodes of layout NHWC, the file has additional Transposes,
+ * which change the memory. Then the function splits `built` itself. */
 static char *
 plans_keep_their_promises (const CleaveGraph *built, const CleaveFitOptions *options)
 {

@@ -73,7 +73,8 @@ START_TEST (segments_of_another_graph_are_refused)
 }
 END_TEST
 
-/* A plan leaves a graph that already fits unchanged, including the order of its nodes. */
+/* If a graph already fits into the budget, the plan does not change the graph or the order of its
+ * nodes. */
 START_TEST (graphs_that_fit_are_unchanged)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -280,8 +281,9 @@ END_TEST
 
 /* For each plan of the frontier, searches for a plan with the bytes of the frontier plan's arena as
  * the budget. The search finds a plan that is at most 1.4 times as slow as the frontier plan. The
- * found plan may be slower because the search measures few plans. If the estimated arena of a plan
- * is above the budget, the search may skip the plan without measuring its arena. */
+ * found plan may be slower than the frontier plan, because the search measures few plans. If the
+ * estimated arena of a plan is above the budget, the search may skip the plan without measuring its
+ * arena. */
 START_TEST (cheaper_plans_are_looked_for)
 {
   g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);

@@ -121,8 +121,8 @@ START_TEST (values_that_a_pool_needs_whole_are_recomputed)
 }
 END_TEST
 
-/* A plan with even strips may copy nodes to recompute their values. If the plan leaves out all its
- * segments, it copies no node. */
+/* A plan with even strips may copy nodes to recompute their values. The test also makes a plan
+ * without all segments of the first plan. The plan without segments copies no node. */
 START_TEST (even_strips_use_copies)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze (), copy = cleave_graph_copy (graph);

@@ -165,8 +165,9 @@ START_TEST (the_least_value_is_met_as_a_limit)
 END_TEST
 
 /* There are too many grids for the budget of the search. The search uses up the budget, and the
- * report says so. With a larger budget, the search reaches the same value, or a smaller one. The
- * value is a number of bytes, pieces or MACs, according to the limit. */
+ * report says so. With a larger budget of the search, the smallest number of bytes that the search
+ * reaches is not larger. The limit is on the memory of a piece, of a subgraph or of the whole
+ * schedule. */
 START_TEST (a_larger_budget_reaches_no_less)
 {
   g_autoptr (CleaveGraph) graph = make_chain (6, 56, 48);

@@ -5,7 +5,7 @@
 
 #include "glow.h"
 
-/* The tests below, cases 29 to 37, split a node and its producers. */
+/* The tests below are cases 29 to 37 of the Glow suites. They split a node and its producers. */
 
 /* The convolution has stride 2, so its pieces read rows [0, 3) and [4, 7) of the Relu. The Relu is
  * also an output of the graph, which needs rows 3 and 7. Glow does not compute these rows. */

@@ -56,7 +56,8 @@ shape_of (const CleaveNode *node)
   return &cleave_result_get_type (cleave_node_get_result (node, 0))->shape;
 }
 
-/* Functions that return one of the five tilings, for a dimension of extent `n`. */
+/* Each of the five functions below returns a tiling for a dimension of extent `n`. Each function
+ * cuts another way: by number of chunks, one chunk size, a list of sizes, weights, or ranges. */
 
 static CleaveTiling *
 pick_num_chunks (const Trial *trial, const char *dims, gint64 n)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The central property: for any graph, split, depth and halo policy, the graph computes the same
- * bits after the split, and after a clean-up. */
+/* The central property: a graph computes the same bits before the split, after the split, and after
+ * a clean-up. This is true for every graph, every tiling, every halo policy, and every depth of a
+ * recursive split. */
 
 #include "graphs.h"
 #include "interpret.h"

@@ -218,9 +218,9 @@ START_TEST (the_root_keeps_its_pieces)
 }
 END_TEST
 
-/* The graph has the nodes Relu, Concat (not split) and Identity. A column of the Concat is the
- * whole result of the Relu, so the piece of the Identity for this column is the value of the Relu.
- * But the split replaces the Relu by its pieces. */
+/* The graph has the nodes Relu, Concat (not split) and Identity. Column 0 of the Concat is the
+ * whole result of the Relu. The piece of the Identity for this column copies nothing, so its value
+ * is the result of the Relu. But the split replaces the Relu by its pieces. */
 START_TEST (a_piece_may_be_the_value_of_a_node_that_is_replaced)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -317,8 +317,9 @@ START_TEST (a_shuffle_block_stays_parallel)
   cleave_graph_add_output (graph, "y", conv (graph, "end", y, 1), NULL);
   report = split (graph, "end", "H", 2, 0, &deep);
   ck_assert_uint_eq (count (graph, "Conv"), 8);
-  ck_assert_uint_eq (count (graph, "Relu"),
-                     8); /* the halves need different rows of the first Relu */
+  ck_assert_uint_eq (
+      count (graph, "Relu"),
+      8); /* in each band, the two halves of the channels need different rows of the first Relu */
   ck_assert_uint_eq (count (graph, "Concat"), 2);
   ck_assert_uint_eq (count (graph, "Transpose"), 2);
   ck_assert_uint_eq (count (graph, "Reshape"), 4);

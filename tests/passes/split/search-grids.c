@@ -285,8 +285,9 @@ check_random_op (const CleaveRandomOp *op, guint seed, guint *n_checked)
     }
 }
 
-/* The search plans only one of several chunks that have equal shapes, pads and bytes. For every op,
- * the result agrees with plans of all chunks. */
+/* If several chunks have equal shapes, pads and bytes, the search plans only one of these chunks.
+ * For every op, the search needs no more pieces than the best grid of a list. For this list, the
+ * test plans every chunk. */
 START_TEST (the_search_agrees_with_all_grids_for_every_op)
 {
   static const CleaveRandomOp *const lists[] = {

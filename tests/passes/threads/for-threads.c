@@ -77,8 +77,9 @@ input_indices (CleaveGraph *graph, const char *name, gint64 n)
   return indices;
 }
 
-/* The ScatterElements adds several messages to a row, so it is cut by columns. The GatherElements
- * that computes the messages is cut by columns too, although other nodes are cut by rows. */
+/* In this graph neural network, the ScatterElements adds several rows of `messages` to the same row
+ * of x. So the ScatterElements is cut by columns. The GatherElements that computes the messages is
+ * cut by columns too, although other nodes are cut by rows. */
 START_TEST (nodes_that_move_values_are_cut_like_their_reader)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -248,8 +248,8 @@ cut_text (const char *text, guint n_threads)
 }
 
 /* Layers that are not cut along the time. A single layer has no other layer to run at the same
- * time. With more threads than layers and at least one sequence for each thread, the batch is cut
- * instead. */
+ * time. If there are more threads than layers, and the batch has at least one element for each
+ * thread, the batch is cut instead. */
 START_TEST (layers_that_gain_nothing_are_not_cut)
 {
   const Stack one = a_stack (1, 1, "forward"), batch = a_stack (2, 4, "forward");

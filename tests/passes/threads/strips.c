@@ -22,7 +22,8 @@ START_TEST (stage_is_cut_into_strips_that_halve_the_peak)
 }
 END_TEST
 
-/* Values of 4 MiB skip a branch of small values with weights of 19 MB, as in a U-Net. */
+/* As in a U-Net, a skip connection carries a value of 4 MiB past a branch. The branch has small
+ * values, and convolutions with 19 MB of weights. */
 START_TEST (strips_do_not_read_large_weights_again)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -76,8 +76,8 @@ START_TEST (reference_bits_of_rank_1)
 }
 END_TEST
 
-/* Tries pieces. The first position of a piece may be exactly on an element, while the next position
- * reads an element before that element. */
+/* Tries pieces of a Resize. Row 0 of a piece may lie exactly on one row of the operand, and read
+ * only this row. Row 1 of the piece may also read the row of the operand before this row. */
 static void
 try_pieces (const char *level)
 {
@@ -224,10 +224,11 @@ try_long_lines (const char *level)
 START_TEST (reference_bits_of_long_lines) { each_level (try_long_lines); }
 END_TEST
 
-/* The operand has rows 0 and 1. Row 0 of the result is exactly on row 1 of the operand, so the only
- * tap of row 0 is row 1. Row 1 of the result is at position 1.5, between the taps 0 to 3. Rows 2
- * and 3 are outside of the operand, so the taps are rows 0 and 1. So the first tap goes back from
- * row 1 to row 0. */
+/* The taps of a row of the result are the rows of the operand that it reads. The operand has only
+ * the rows 0 and 1. Row 0 of the result is exactly on row 1 of the operand, which is its only tap.
+ * Row 1 of the result is at position 1.5 of the operand. Its four taps would be rows 0 to 3, but
+ * the operand has only rows 0 and 1. So the first tap is row 1 for row 0 of the result, and goes
+ * back to row 0 for row 1 of the result. */
 START_TEST (reference_bits_where_taps_go_back)
 {
   const CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_CUBIC,

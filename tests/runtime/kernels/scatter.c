@@ -7,8 +7,8 @@
 
 #define N_SEEDS KERNEL_TRIALS (400)
 
-/* Tries a random ScatterElements along any axis, with several updates of one element. The indices
- * of a line differ, or are equal. */
+/* Tries a random ScatterElements along any axis, with several updates of one element. In half of
+ * the trials, all indices along the last dimension are equal. */
 static void
 try_scatter (guint32 seed, const char *level)
 {
@@ -34,7 +34,7 @@ try_scatter (guint32 seed, const char *level)
     y->dim[d] = draw (rand, 1, d + 1 == y->rank ? 40 : 4);
   if (draw (rand, 1, 3) == 1)
     y->dim[attrs.axis] =
-        1; /* the axis has extent 1, so all indices select the same element of a line */
+        1; /* the axis has extent 1, so all updates along the axis change the same element */
   updates = *y;
   for (guint d = 0; d < y->rank; d++)
     updates.dim[d] = draw (rand, 1, d == attrs.axis ? 30 : (gint32) y->dim[d]);

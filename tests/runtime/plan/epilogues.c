@@ -210,7 +210,7 @@ END_TEST
  * the BatchNormalization, also within an expression pattern. An element-wise head computes elements
  * without knowing their channels, so it does not apply the BatchNormalization. The depthwise kernel
  * has other code for channels that fill at most one vector. For few channels, the test compares
- * only the bits. */
+ * only the bits of the outputs, and does not count the ops that the head applies. */
 START_TEST (heads_normalize)
 {
   for (gint64 n_channels = 1; n_channels <= 40; n_channels += 3)

@@ -12,8 +12,9 @@
 
 #define MAX_OPERANDS 8
 /* Number of random cases for a head whose result has only one element. All other shapes have one
- * case. One element may be a scalar, one number per channel, or a value of full size, so a single
- * case would not cover all code. A case with one element takes little time. */
+ * case. An operand with one element may be a scalar, may have one number per channel, or may have
+ * the shape of the result. So a single case would not cover all code. A case with one element takes
+ * little time. */
 #define SINGLE_VALUES 20
 
 /* An op whose result has the type of its operand x. The other operands of the op broadcast to x, or
@@ -201,7 +202,7 @@ trying_init (Trying *trying)
       find_fused_of_op (ops[i], trying->fused);
 }
 
-/* Makes y an output, or a Concat of y and other values. */
+/* Adds an output to the graph: y itself, or a Concat of y and other values. */
 static void
 add_end (CleaveGraph *graph, GRand *rand, CleaveResult *y)
 {

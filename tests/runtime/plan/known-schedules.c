@@ -208,8 +208,8 @@ START_TEST (the_longest_chain_comes_first)
 END_TEST
 
 /* A chain of steps keeps one thread busy. If one idle thread finds no step, the other idle threads
- * do not search. When each idle thread searched, 4,000 x 1,024 x 1,024 searches took 10 s of
- * processor time. */
+ * do not search. When each of 1,024 idle threads searched the steps of 1,024 threads after each of
+ * 4,000 steps, the searches took 10 s of processor time. */
 START_TEST (a_thousand_idle_threads_cost_little)
 {
   enum { N = 4000 };

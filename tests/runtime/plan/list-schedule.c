@@ -50,9 +50,9 @@ case_clear (Case *c)
   g_free (c->cost);
 }
 
-/* A Case with random values for all optional properties of its task. The task has steps that are
- * fused with a predecessor, groups and shared buffers. Its memory budget may be too small for any
- * buffer. */
+/* A Case with random values for all optional properties of its task. Some steps of the task are
+ * fused with a predecessor, belong to a group, or use a buffer that other steps use. The memory
+ * budget of the task may be too small for any buffer. */
 typedef struct
 {
   Case base;
