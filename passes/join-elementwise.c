@@ -87,9 +87,9 @@ find_split (const Joiner *joiner, CleaveResult *const *values, guint n, gint64 a
   return split;
 }
 
-/* `layers` has one of the equal nodes for each op between the Split and the Concat. For each entry,
- * adds a node of the same op on the whole value, the op next to the Split first. The first node
- * reads `whole`, the operand of the Split. Replaces the Concat by the last node. */
+/* `layers` has one node for each op between the Split and the Concat, as in join(). Adds a node of
+ * each op that computes the whole value, from the Split towards the Concat. The first new node
+ * reads `whole`, the operand of the Split. The last new node replaces the Concat. */
 static void
 rebuild (const Joiner *joiner, CleaveNode *concat, CleaveResult *whole, const GPtrArray *layers)
 {
@@ -112,8 +112,9 @@ join (const Joiner *joiner, CleaveNode *concat)
 {
   guint n = concat->n_operands;
   g_autofree CleaveResult **values = g_new (CleaveResult *, n);
-  /* CleaveNode: one of the equal nodes for each op between the Concat and the Split, from the
-   * Concat up */
+  /* CleaveNode: one entry for each op between the Split and the Concat. The operands of the Concat
+   * are computed by equal nodes, and the first entry is one of these nodes. The last entry is a
+   * node that reads the Split */
   g_autoptr (GPtrArray) layers = g_ptr_array_new ();
   gint64 axis = ((const CleaveAxisAttrs *) concat->attrs)->axis;
   CleaveNode *split;

@@ -3,7 +3,7 @@
 
 #include "../lib/ir/graph-private.h"
 
-/* Removes the nodes in `nodes` (CleaveNode) that have no users, then nodes that only removed nodes
- * used, and so on. Inputs stay. Adds the addresses of the removed nodes to the set `removed`,
- * unless it is NULL. Empties `nodes`. Returns whether a node was removed. */
+/* Removes the nodes in `nodes` (CleaveNode) that have no users. Then removes the nodes whose users
+ * were all removed, and so on. Inputs stay. Adds the addresses of the removed nodes to the set
+ * `removed`, unless `removed` is NULL. Empties `nodes`. Returns whether a node was removed. */
 gboolean cleave_remove_dead (GPtrArray *nodes, GHashTable *removed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Loads the model again with smaller extents in place of the ranges of --shape (bounds.h). For each
- * set of extents, prints the MACs and the peak of the model as text or as JSON. */
+/* Loads the model several times, with smaller and smaller extents in place of the ranges of --shape
+ * (bounds.h). Each time, prints the MACs and the peak of the model as text or as JSON. */
 
 #include "bounds.h"
 
@@ -10,7 +10,8 @@
 
 #include <stdio.h>
 
-/* The MACs and the peak of the activations of the model for one set of extents. */
+/* The MACs and the peak of the activations of the model with certain extents in place of the
+ * ranges. */
 typedef struct
 {
   char *extents; /* the extents, as a value of the option --shape */
@@ -39,9 +40,11 @@ measure (
   return size->peak_bytes >= 0;
 }
 
-/* Returns a Size for each set of smaller extents, such as 256, 128, 64, 32, 16 and 1 for the range
- * 1..512. The first set has 1/2 of the largest extents, the second set 1/4, and the last set the
- * smallest extents. Returns NULL on error. */
+/* Measures the model with smaller extents several times, and returns a Size for each measurement.
+ * In the first measurement, each dimension with a range has 1/2 of its largest extent; in the
+ * second, 1/4, and so on. In the last measurement, each of these dimensions has its smallest
+ * extent. Example: the range 1..512 gives the extents 256, 128, 64, 32, 16 and 1. Returns NULL on
+ * error. */
 static GArray *
 list_sizes (const char *path, const CleaveModelOptions *model, GError **error)
 {

@@ -165,9 +165,10 @@ run_command (int argc, char **argv)
   return complain_of_command (argv[0]);
 }
 
-/* Opens /dev/null for standard descriptors that are closed. If a standard descriptor stayed closed,
- * the next opened file would get the descriptor, and printed text would go into that file. Reading
- * from or writing to these descriptors still fails. */
+/* Opens /dev/null for each standard descriptor that is closed. If the descriptor stayed closed, the
+ * next opened file would get it, and printed text would go into that file. Opens /dev/null for
+ * writing as standard input, and for reading as standard output and standard error. So reads and
+ * writes of the program still fail. */
 static void
 open_descriptors (void)
 {

@@ -33,15 +33,16 @@ parse_range (const char *text, char **name, gint64 *low, gint64 *high, GError **
 }
 
 static gint64
-find_extent (gint64 low, gint64 high, guint part)
+find_extent (gint64 low, gint64 high, guint index)
 {
-  return part + 1 < CLEAVE_N_EXTENTS ? MAX (high >> part, low) : low;
+  return index + 1 < CLEAVE_N_EXTENTS ? MAX (high >> index, low) : low;
 }
 
-/* Adds one assignment of a text of --shape, such as "seq=1..512", to `out`. In place of a range,
- * adds the extent of the range with index `part`; index 0 is the largest extent (extents.h). */
+/* `text` is one assignment of --shape, such as "seq=1..512". Adds the assignment to `out`, with one
+ * extent in place of the range. `index` selects the extent: 0 is the largest extent, and later
+ * extents are smaller (extents.h). */
 static gboolean
-resolve_one (const char *text, guint part, GString *out, guint *n_changed, GError **error)
+resolve_one (const char *text, guint index, GString *out, guint *n_changed, GError **error)
 {
   g_autofree char *name = NULL;
   GError *mine = NULL;
@@ -54,14 +55,14 @@ resolve_one (const char *text, guint part, GString *out, guint *n_changed, GErro
         g_propagate_error (error, mine);
       return mine == NULL;
     }
-  extent = find_extent (low, high, part);
-  *n_changed += part > 0 && extent != find_extent (low, high, part - 1);
+  extent = find_extent (low, high, index);
+  *n_changed += index > 0 && extent != find_extent (low, high, index - 1);
   g_string_append_printf (out, "%s%" G_GINT64_FORMAT, name, extent);
   return TRUE;
 }
 
 char **
-cleave_extents_resolve (char *const *texts, guint part, guint *n_changed, GError **error)
+cleave_extents_resolve (char *const *texts, guint index, guint *n_changed, GError **error)
 {
   g_autoptr (GPtrArray) resolved = g_ptr_array_new_with_free_func (g_free);
 
@@ -74,7 +75,7 @@ cleave_extents_resolve (char *const *texts, guint part, guint *n_changed, GError
       for (guint k = 0; parts[k] != NULL; k++)
         {
           g_string_append (out, k > 0 ? "," : "");
-          if (!resolve_one (parts[k], part, out, n_changed, error))
+          if (!resolve_one (parts[k], index, out, n_changed, error))
             return NULL;
         }
       g_ptr_array_add (resolved, g_strdup (out->str));

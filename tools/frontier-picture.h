@@ -2,8 +2,8 @@
 #pragma once
 
 /* The picture of `cleave fit --frontier --plot FILE.svg`: two diagrams with a point for each plan.
- * cmd-fit.c calls this function after the search, and writes the SVG. frontier-picture.c places the
- * points and labels. */
+ * After the search, cmd-fit.c calls cleave_frontier_picture_draw(), and writes the SVG.
+ * frontier-picture.c places the points and labels. */
 
 #include <cleave/cleave.h>
 

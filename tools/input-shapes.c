@@ -171,8 +171,8 @@ add_texts (GPtrArray *shapes, char *const *texts)
     }
 }
 
-/* Fails if an input of `graph` has a larger extent than in `largest`, the graph with the largest
- * extents of the ranges. */
+/* `largest` is the model with the largest extents that the ranges of --shape allow. Fails if a
+ * dimension of an input of `graph` is longer than in `largest`. */
 static gboolean
 check_extents (const CleaveGraph *graph, const CleaveGraph *largest, GError **error)
 {
@@ -200,9 +200,9 @@ check_extents (const CleaveGraph *graph, const CleaveGraph *largest, GError **er
   return TRUE;
 }
 
-/* Loads the model with the shapes of the input files in place of the ranges of --shape. Returns
- * NULL if an extent is larger than in `largest`, the graph with the largest extents of the
- * ranges. */
+/* Loads the model with the shapes of the input files in place of the ranges of --shape. `largest`
+ * is the model with the largest extents that these ranges allow. Returns NULL and sets the error if
+ * a dimension of an input is longer than in `largest`. */
 static CleaveGraph *
 load_in_range (const char *path,
                CleaveModelOptions *model,

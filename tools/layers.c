@@ -63,8 +63,9 @@ add_reader (Run *run, const char *name)
   g_hash_table_replace (run->n_left, g_strdup (name), GUINT_TO_POINTER (n + 1));
 }
 
-/* Returns the value `name`, or NULL if the table has none. Removes the value from the table if no
- * other part reads it. */
+/* Returns the value `name` for the part of the model that runs next. Returns NULL if the table has
+ * no value of this name. Removes the value from the table if neither a later part nor an output of
+ * the model needs it. */
 static CleaveTensor *
 take_value (Run *run, const char *name)
 {

@@ -16,7 +16,8 @@ typedef struct
   GPtrArray *tensors; /* CleaveTensor; NULL: no --input gives the list */
 } CleaveListInput;
 
-/* Returns the lists (CleaveListInput) of the model's inputs, in the order of the model. */
+/* Returns a CleaveListInput for each input of the model that is a list, in the order of the
+ * model. */
 GArray *cleave_list_inputs_new (const CleaveGraph *graph);
 /* Returns the list of this name; NULL: there is none. With `name` NULL, returns the only input of
  * the model, if it is a list. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Draws one diagram (panel) for each timeline, one below the other: live bytes over the steps of a
- * run. A band is the area of one buffer that is in use at the peak. A column is the part of a panel
- * that shows one step or several adjacent steps. */
+ * run. A colored area shows the bytes of one buffer that is in use at the peak. A column is the
+ * part of a panel that shows one step or several adjacent steps. */
 
 #include "memory-picture.h"
 #include "sizes.h"
@@ -18,16 +18,16 @@
 #define LEGEND 330
 #define PANEL (TOP + HEIGHT + 54)
 #define LINE 17
-/* At most this many values are bands with a color of their own. All other values are one gray
+/* At most this many buffers get an area with a color of their own. All other buffers share one gray
  * area. */
-#define MAX_BANDS 9
+#define MAX_AREAS 9
 /* A picture has at most one column for each pixel of its width. If there are more steps than
  * columns, a column shows the maximum of its steps. */
 #define MAX_COLUMNS WIDTH
 /* A name in the picture has at most this many characters. A longer name shows only its end. */
 #define MAX_NAME 30
 
-static const char *const colors[MAX_BANDS] = { "#4477aa", "#ee6677", "#228833",
+static const char *const colors[MAX_AREAS] = { "#4477aa", "#ee6677", "#228833",
                                                "#ccbb44", "#66ccee", "#aa3377",
                                                "#e08a1e", "#7a5195", "#3f9b8f" };
 
@@ -36,7 +36,7 @@ typedef struct
   GString *svg;
   const CleaveMemoryTimeline *timeline;
   GArray *peak;      /* guint: indices of the buffers in use at the peak, the largest first */
-  guint n_bands;     /* the first `n_bands` buffers in `peak` are drawn as bands */
+  guint n_areas;     /* the first `n_areas` buffers in `peak` have colored areas */
   guint n_columns;   /* number of columns that are drawn */
   double top, scale; /* top of the panel in pixels; pixels per byte */
 } Panel;
@@ -206,7 +206,7 @@ add_areas (Panel *panel)
   g_autofree gint64 *below = g_new0 (gint64, panel->n_columns + 1);
   g_autofree gint64 *bytes = g_new0 (gint64, panel->n_columns + 1);
 
-  for (guint b = 0; b < panel->n_bands; b++)
+  for (guint b = 0; b < panel->n_areas; b++)
     {
       const CleaveBufferLifetime *buffer =
           &panel->timeline->buffers[g_array_index (panel->peak, guint, b)];
@@ -228,7 +228,7 @@ add_legend (const Panel *panel)
   gint64 rest = panel->timeline->peak_bytes;
   guint b = 0;
 
-  for (; b < panel->n_bands; b++, y += 2 * LINE - 6)
+  for (; b < panel->n_areas; b++, y += 2 * LINE - 6)
     {
       const CleaveBufferLifetime *buffer =
           &panel->timeline->buffers[g_array_index (panel->peak, guint, b)];
@@ -323,7 +323,7 @@ add_panel (GString *svg, const CleaveMemoryPanel *from, guint index, double most
   Panel panel = { .svg = svg,
                   .timeline = from->timeline,
                   .peak = peak,
-                  .n_bands = MIN (peak->len, MAX_BANDS),
+                  .n_areas = MIN (peak->len, MAX_AREAS),
                   .n_columns = MIN (from->timeline->n_steps, MAX_COLUMNS),
                   .top = index * PANEL + TOP,
                   .scale = HEIGHT / most };

@@ -14,9 +14,10 @@ typedef struct
   const CleaveMemoryTimeline *timeline;
 } CleaveMemoryPanel;
 
-/* Returns a drawing of the live bytes over the steps of each run as SVG. All panels have one scale,
- * and each panel is below the panel before it. The largest values at the peak are bands with their
- * names. A line marks `limit` bytes unless it is 0. */
+/* Returns an SVG with one diagram for each panel, one below the other. A diagram shows the live
+ * bytes over the steps of a run. All diagrams have the same number of bytes per pixel. The largest
+ * values at the peak are colored areas with the names of the values. A line marks `limit` bytes
+ * unless `limit` is 0. */
 char *cleave_memory_picture_draw (const CleaveMemoryPanel *panels, guint n_panels, gint64 limit);
 /* Returns the indices (guint) of the buffers that are in use at the peak, the largest first. */
 GArray *cleave_memory_list_peak (const CleaveMemoryTimeline *timeline);

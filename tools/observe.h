@@ -22,8 +22,10 @@ typedef struct
   gboolean stopped; /* the pipeline has ended at `stop_after` */
   char *before;     /* the graph as text before the pass, for print_changed */
   gint64 begin;     /* start of the pass, in microseconds */
-  GArray *times;    /* Time: runs, changes and microseconds of each pass */
-  GError *error;    /* the error that ended the pipeline; NULL: none */
+  /* array of Time (observe.c), one for each pass: number of runs, number of changes, and
+   * microseconds */
+  GArray *times;
+  GError *error; /* the error that ended the pipeline; NULL: none */
 } CleaveObserver;
 
 /* Prints the reports that a CleaveObserver requests. cmd-opt.c runs the pipeline with this function

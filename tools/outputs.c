@@ -22,9 +22,10 @@
 
 typedef struct
 {
-  char *path;   /* path as the user wrote it, for messages */
-  char *target; /* the file to replace: `path` with links resolved. For standard output: the folder
-                   of `temporary` */
+  char *path; /* path as the user wrote it, for messages */
+  /* path of the file to replace, with links resolved. If the output goes to standard output: path
+   * of the folder that has the file `temporary` */
+  char *target;
   char *temporary;      /* path of a temporary file: the command writes this file, which then
                          * replaces `target` */
   gboolean is_absent;   /* the file is not needed, such as the data file of a small model */

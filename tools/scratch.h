@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The scratch memory of kernels, for `cleave fit`. A plan limits the arena alone. If the limit
- * includes the scratch, cmd-fit.c searches with cleave_scratch_fit(). If not, cmd-fit.c reports the
- * scratch beside the arena. */
+/* The scratch memory of kernels, for `cleave fit`. The memory budget of a plan (`max_memory`) does
+ * not include scratch. If the user's budget includes scratch, cmd-fit.c searches with
+ * cleave_scratch_fit(). If not, cmd-fit.c reports the scratch beside the arena. */
 
 #include <cleave/cleave.h>
 

@@ -74,7 +74,8 @@ find_to (Request *request, const char *const *names, GError **error)
   return TRUE;
 }
 
-/* Marks as needed the nodes that compute a value from the given values. */
+/* Adds to `request->needed` the nodes that compute a value from the given values. Also adds the
+ * given values that are read. */
 static void
 mark_needed (Request *request, CleaveResult *value)
 {

@@ -30,7 +30,7 @@ struct _CleavePartition
   GPtrArray *output_values;    /* char *: names of the values that are outputs of the whole graph */
 };
 
-/* Returns a partition of the graph without parts. */
+/* Returns a partition that has no parts yet. The partition will divide `graph`. */
 CleavePartition *cleave_partition_new_empty (const CleaveGraph *graph);
 void cleave_partition_add_part (CleavePartition *partition, guint subgraph, guint level);
 void cleave_partition_add_node (CleavePartition *partition, guint part, CleaveNode *node);

@@ -10,9 +10,10 @@
 #include "row-measure.h"
 #include "row-refine.h"
 
-/* For each position, a search estimates how far a part that begins there can reach, node by node.
- * The search estimates at most this many nodes, which takes about a second. If a row needs more
- * estimates, the search uses fewer positions of the row. */
+/* For each position of the row, a part may begin there. The search adds nodes to this part one by
+ * one, until the estimated bytes exceed the limit. The search estimates at most MAX_ESTIMATES nodes
+ * in total, which takes about a second. If a row needs more estimates, the search uses fewer
+ * positions of the row. */
 #define MAX_ESTIMATES (1 << 24)
 
 /* A partition takes at most this many searches for a cut. After each search, the parts of its cut
@@ -65,9 +66,9 @@ get_bytes (Search *search, guint begin, guint end)
   return entry[1];
 }
 
-/* Sets `search->reach` by estimates. For each position, finds the last position at which a part
- * that begins there still meets the limit. Returns the number of estimated nodes; stops when this
- * number exceeds `n_most`. */
+/* Sets `search->reach` by estimates. For each position, a part may begin at this position; finds
+ * the last position at which this part may end within the limit. Returns the number of estimated
+ * nodes; stops when this number exceeds `n_most`. */
 static guint64
 estimate_reach (Search *search, guint64 n_most)
 {

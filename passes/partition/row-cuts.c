@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the cheapest cuts of a row by dynamic programming, in two ways. EvenCut makes a given
- * number of parts that take similar times. Way makes any number of parts; for each position, the
- * caller says how far a part that begins there may reach. The cost of a cut is the number of bytes
- * that cross its positions. */
+/* Finds the cheapest cuts of a row by dynamic programming, in two ways. cleave_row_cut_into() makes
+ * a given number of parts that take similar times. cleave_row_cut_within() makes any number of
+ * parts. For each position, its caller gives the last position at which a part may end if the part
+ * begins at the position. The cost of a cut is the number of bytes that cross its positions. */
 
 #include "row-cuts.h"
 
 #include "../../lib/memory/cost.h"
 
-/* Limit on the time of the slowest part, as a multiple of the least time that the slowest part of
- * any cut can take. */
+/* Limit on the time of the slowest part. The limit is this number times the shortest possible time:
+ * the time of the slowest part in the cut whose slowest part is the fastest. */
 #define MAX_UNEVEN 1.25
 
 /* The table `from` (EvenCut) has at most about this many entries, of 4 bytes each. A longer row is
@@ -28,18 +28,20 @@ get_position (const GArray *positions, guint index)
 }
 
 /* State of the search for a cut of a row into `n_parts` parts. `positions` lists the positions at
- * which the row may be cut; `time`, `bytes` and `next` have one entry for each of them. */
+ * which the row may be cut. `time`, `bytes` and `next` have one entry for each entry of
+ * `positions`. */
 typedef struct
 {
   const CleaveRow *row;
   GArray *positions;
   guint n_parts, n; /* number of parts to make, and index of the last position */
-  double *time;     /* estimated time of the nodes before the position, in nanoseconds */
-  /* in round k of the search: least bytes that cross the cuts if the nodes before the position form
-   * k parts */
+  /* indexed as `positions`: estimated time of the nodes before the position, in nanoseconds */
+  double *time;
+  /* indexed as `positions`, in round k of the search: least bytes that cross the cuts if the nodes
+   * before the position form k parts */
   gint64 *bytes;
-  /* in round k of the search: least bytes that cross the cuts if the nodes before the position form
-   * k + 1 parts */
+  /* indexed as `positions`, in round k of the search: least bytes that cross the cuts if the nodes
+   * before the position form k + 1 parts */
   gint64 *next;
   /* from[k * (n + 1) + i]: index of the position where the last part begins, if the nodes before
    * position i form k + 1 parts */
@@ -99,7 +101,8 @@ can_cut (const EvenCut *cut, double limit)
   return TRUE;
 }
 
-/* Returns the least time in nanoseconds that the slowest part of a cut can take. */
+/* Each cut has a slowest part. Returns the time in nanoseconds of the slowest part in the cut whose
+ * slowest part is the fastest. */
 static double
 find_least_limit (const EvenCut *cut)
 {
@@ -181,8 +184,9 @@ cleave_row_cut_into (const CleaveRow *row, guint n_parts)
   below = least = find_least_limit (&cut);
   limit = MAX_UNEVEN * least;
   n_bytes = find_cheapest (&cut, limit);
-  /* find the smallest `limit` with which still at most `n_bytes` bytes cross the cheapest cut, by
-   * bisection between `least` and `limit` */
+  /* several cuts may have `n_bytes` crossing bytes. Lower the limit on the time of a part by
+   * bisection, to find the fastest of these cuts. The cheapest cut within the new limit must not
+   * have more crossing bytes */
   for (guint i = 0; i < 6; i++)
     {
       double middle = (below + limit) / 2;
@@ -204,26 +208,30 @@ cleave_row_cut_into (const CleaveRow *row, guint n_parts)
   return ends;
 }
 
-/* The cheapest cut of the nodes before a position. */
+/* The cheapest cut of the nodes before a position into parts. The last of these parts begins at
+ * position number `from`. */
 typedef struct
 {
   gint64 n_bytes; /* bytes that cross the cuts; G_MAXINT64: no cut is allowed */
   guint n_parts, from;
-} Way;
+} Cheapest;
 
 static gboolean
-is_cheaper (const Way *a, const Way *b)
+is_cheaper (const Cheapest *a, const Cheapest *b)
 {
   return a->n_bytes < b->n_bytes || (a->n_bytes == b->n_bytes && a->n_parts < b->n_parts);
 }
 
-/* Fills `ways`, indexed like `positions`, with the cheapest cut of the nodes before each position.
- * A part that begins at position i ends at position `reach[i]` or earlier. `queue` holds positions
- * at which the last part of a cut may begin. A position leaves the queue when a part that begins
- * there cannot reach the end. A position also leaves the queue when is_cheaper() does not prefer
- * its cut to the cut of a later position. */
+/* Fills `cheapest`, indexed like `positions`, with the cheapest cut of the nodes before each
+ * position. A part that begins at position number i ends at position number `reach[i]` or earlier.
+ * `queue` holds positions at which the last part of a cut may begin. A position leaves the queue
+ * when a part that begins at this position cannot reach `end`. A position also leaves the queue
+ * when a later position has an equal or cheaper cut (is_cheaper()). */
 static void
-find_ways (const CleaveRow *row, const GArray *positions, const guint *reach, Way *ways)
+find_cheapest_cuts (const CleaveRow *row,
+                    const GArray *positions,
+                    const guint *reach,
+                    Cheapest *cheapest)
 {
   g_autofree guint *queue = g_new (guint, positions->len);
   guint head = 0, tail = 0;
@@ -233,13 +241,13 @@ find_ways (const CleaveRow *row, const GArray *positions, const guint *reach, Wa
       while (head < tail && reach[queue[head]] < end)
         head++;
       if (end > 0)
-        ways[end] = head < tail ? (Way){ ways[queue[head]].n_bytes, ways[queue[head]].n_parts + 1,
-                                         queue[head] }
-                                : (Way){ G_MAXINT64, 0, 0 };
-      if (ways[end].n_bytes == G_MAXINT64)
+        cheapest[end] = head < tail ? (Cheapest){ cheapest[queue[head]].n_bytes,
+                                                  cheapest[queue[head]].n_parts + 1, queue[head] }
+                                    : (Cheapest){ G_MAXINT64, 0, 0 };
+      if (cheapest[end].n_bytes == G_MAXINT64)
         continue;
-      ways[end].n_bytes += row->crossing[get_position (positions, end)];
-      while (head < tail && !is_cheaper (&ways[queue[tail - 1]], &ways[end]))
+      cheapest[end].n_bytes += row->crossing[get_position (positions, end)];
+      while (head < tail && !is_cheaper (&cheapest[queue[tail - 1]], &cheapest[end]))
         tail--;
       queue[tail++] = end;
     }
@@ -248,20 +256,20 @@ find_ways (const CleaveRow *row, const GArray *positions, const guint *reach, Wa
 GArray *
 cleave_row_cut_within (const CleaveRow *row, const GArray *positions, const guint *reach)
 {
-  g_autofree Way *ways = g_new0 (Way, positions->len);
+  g_autofree Cheapest *cheapest = g_new0 (Cheapest, positions->len);
   const guint last = positions->len - 1;
   GArray *ends;
   guint end = last;
 
-  find_ways (row, positions, reach, ways);
-  if (ways[last].n_bytes == G_MAXINT64)
+  find_cheapest_cuts (row, positions, reach, cheapest);
+  if (cheapest[last].n_bytes == G_MAXINT64)
     return NULL;
-  ends = g_array_sized_new (FALSE, TRUE, sizeof (guint), ways[last].n_parts + 1);
-  g_array_set_size (ends, ways[last].n_parts + 1);
-  for (guint k = ways[last].n_parts; k > 0; k--)
+  ends = g_array_sized_new (FALSE, TRUE, sizeof (guint), cheapest[last].n_parts + 1);
+  g_array_set_size (ends, cheapest[last].n_parts + 1);
+  for (guint k = cheapest[last].n_parts; k > 0; k--)
     {
       g_array_index (ends, guint, k) = get_position (positions, end);
-      end = ways[end].from;
+      end = cheapest[end].from;
     }
   return ends;
 }

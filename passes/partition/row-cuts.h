@@ -8,9 +8,9 @@
  * functions return a GArray of positions (guint): 0, the cuts, and the number of nodes. row-parts.c
  * cuts a row into a number of parts, and row-bytes.c into parts within a limit of memory. */
 
-/* Cuts the row into `n_parts` parts. The estimated time of the slowest part is at most 1.25 times
- * the shortest time that the slowest part of any cut can have. Among these cuts, returns the cut
- * that the fewest bytes cross. If several cuts have equally few bytes, returns the cut whose
+/* Cuts the row into `n_parts` parts. Considers all cuts whose slowest part is fast enough: its
+ * estimated time is at most 1.25 times the shortest possible time. Among these cuts, returns the
+ * cut that the fewest bytes cross. If several cuts have equally few bytes, returns the cut whose
  * slowest part is the fastest, within a small tolerance. Returns NULL if the row has fewer nodes
  * than parts. */
 GArray *cleave_row_cut_into (const CleaveRow *row, guint n_parts);

@@ -20,10 +20,12 @@
  * s. */
 #define MAX_MOVABLE 20000
 
-/* All minimum cuts of one refinement together have at most this many edges, and take about 2 s. */
+/* A refinement computes a series of minimum cuts. Together, the graphs of these minimum cuts have
+ * at most this many edges. The refinement then takes at most about 2 s. */
 #define MAX_EDGES (1 << 24)
 
-/* If a part exceeds the limit, at most MAX_STEPS nodes are moved one by one to the other part. Each
+/* A refinement improves the cut between two parts. If one of these parts exceeds the limit, the
+ * refinement moves nodes one by one from this part to the other part, at most MAX_STEPS nodes. Each
  * node is chosen from at most MAX_CANDIDATES nodes. */
 #define MAX_STEPS 12
 #define MAX_CANDIDATES 6
@@ -32,8 +34,9 @@
  * position, too. */
 #define N_PASSES 2
 
-/* How many nodes of each part may move, in eighths of the part's nodes. refine_cut() tries these
- * fractions in order, until a cut is cheaper than the current cut and both parts meet the limit. */
+/* Fraction of the nodes of each part that may move to the other part, in eighths. refine_cut()
+ * tries these fractions in order, until a cut is cheaper than the current cut and both parts meet
+ * the limit. */
 static const guint eighths[] = { 7, 4, 2, 1 };
 
 /* Two adjacent parts, with nodes [begin, middle) and [middle, end). Only the nodes [first, last)
@@ -43,8 +46,7 @@ typedef struct
   CleaveRow *row;
   guint begin, middle, end, first, last;
   GArray *edges; /* CleaveFlowEdge: edges of the minimum-cut problem */
-  /* set of CleaveResult: values that have a vertex already, and that nodes before `first`
-   * compute */
+  /* set of CleaveResult: results of nodes before `first` that have a vertex already */
   GHashTable *values;
   guint n_vertices; /* number of vertices: source, sink, movable nodes, values */
   gint64 limit;     /* limit on the bytes of a part */

@@ -28,8 +28,8 @@ list_nodes (CleaveRow *row)
     }
 }
 
-/* Returns the index in the row of the last node that reads a value. If no node of the row reads
- * the value, returns the index of the node that computes the value. */
+/* Returns the index, within `row->nodes`, of the last node that reads a value. If no node of the
+ * row reads the value, returns the index of the node that computes the value. */
 static guint
 find_last_reader (const CleaveRow *row, const CleaveResult *value)
 {

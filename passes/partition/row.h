@@ -35,20 +35,25 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveRow, cleave_row_free)
  * `n_most` equal intervals. */
 GArray *cleave_row_list_positions (const CleaveRow *row, guint n_most);
 
-/* Estimates the memory of a part that begins at a position, node by node: its weights, and the peak
- * of the buffers that its nodes use. */
+/* Estimates the memory of parts of a row, one part after the other. The caller begins a part at a
+ * position, and adds the nodes of the part one by one. The estimate of a part is the bytes of its
+ * weights, and the peak of the buffers that its nodes use. */
 typedef struct
 {
   const CleaveRow *row;
-  /* `begin`: position where the part begins; `run`: number of parts that the meter has begun, which
-   * identifies the current part */
-  guint begin, run;
-  /* bytes of the weights, and peak of buffers in bytes, of the nodes so far */
+  /* position where the current part begins */
+  guint begin;
+  /* number of the current part: cleave_row_meter_begin() increases this number */
+  guint run;
+  /* of the nodes that were added to the current part: bytes of the weights, and peak of the buffers
+   * in bytes */
   gint64 weight_bytes, peak;
-  gint64 live;                      /* bytes of the buffers in use after the last node */
-  guint *buffer_seen, *buffer_done; /* indexed by buffer: value of `run` when a part last counted
-                                       the buffer, and when a part last freed the buffer */
-  guint *fixed_seen; /* indexed by node id: value of `run` when a part last counted the constant */
+  gint64 live; /* bytes of the buffers in use after the last node */
+  /* indexed by buffer: number (`run`) of the last part in which the buffer was counted, and of the
+   * last part in which the buffer was freed */
+  guint *buffer_seen, *buffer_done;
+  /* indexed by node id: number (`run`) of the last part in which the constant was counted */
+  guint *fixed_seen;
   GPtrArray *stack;
 } CleaveRowMeter;
 

@@ -183,8 +183,8 @@ add_token (Builder *b)
 }
 
 /* Adds the nodes of the rank to the rank's graph, and between them a node for each act. If
- * `origins` is set, adds no acts: a value from another rank is then received just before its first
- * reader. */
+ * `origins` is set, adds no nodes for acts. find_value() then adds a node for the arrival of a
+ * value from another rank, just before the first reader of the value. */
 static void
 add_nodes (Builder *b)
 {

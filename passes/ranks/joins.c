@@ -15,10 +15,12 @@ typedef struct
 {
   const GPtrArray *order;
   const guint *rank; /* indexed by node id: rank of the node */
-  /* indexed by node id: bytes of the node's parts that are not on the current rank */
+  /* indexed by the node id of a join or view: bytes of the operands that are not on the current
+   * rank. A view has only operand 0 */
   gint64 *missing;
-  gboolean *has_part; /* indexed by node id: a part of the node is on the current rank */
-  gboolean *is_made;  /* indexed by node id: the current rank makes its own copy of the node */
+  /* indexed by the node id of a join or view: an operand is on the current rank */
+  gboolean *has_part;
+  gboolean *is_made; /* indexed by node id: the current rank makes its own copy of the node */
 } Broadcast;
 
 static gboolean
@@ -43,8 +45,8 @@ count_bytes (const CleaveNode *node)
   return n_bytes;
 }
 
-/* Sets `missing` of a join or view to the bytes of its parts that are not on `rank`. Sets
- * `has_part` to whether a part is on `rank`. The only part of a view is operand 0. */
+/* Sets `missing` of a join or view to the bytes of the operands that are not on `rank`. Sets
+ * `has_part` to whether an operand is on `rank`. Of a view, looks only at operand 0. */
 static void
 find_missing (Broadcast *s, const CleaveNode *node, guint rank)
 {
@@ -148,8 +150,9 @@ find_copies (const CleaveGraph *graph, const GPtrArray *order, guint n_ranks, co
   return copies;
 }
 
-/* Returns the node that makes the result of `node` on a rank: the copy on that rank. If there is
- * none, returns `nodes[id]`, the counterpart of `node` in the new graph. */
+/* Returns the node of the new graph that makes the result of `node` on a rank. This node is the
+ * copy on the rank, if there is a copy. If not, this node is `nodes[id]`, where id is the id of
+ * `node`. */
 static CleaveNode *
 find_node (GHashTable *copies, CleaveNode **nodes, const CleaveNode *node, guint rank)
 {
@@ -176,8 +179,9 @@ add_copy (
   return cleave_graph_add_like (graph, node, name, operands);
 }
 
-/* Sets an operand of a node on `rank`. The operand then reads the result that stands for `x` on
- * this rank, a result of the node that find_node() returns. `x` NULL: does nothing. */
+/* `operand` is an operand of a node that runs on `rank`. Sets `operand` to the result that replaces
+ * `x` on this rank: the result with the same index of the node that find_node() returns. Does
+ * nothing if `x` is NULL. */
 static void
 connect (CleaveOperand *operand,
          const CleaveResult *x,
@@ -205,9 +209,9 @@ typedef struct
   guint rank;
 } Placed;
 
-/* Returns a list of all nodes of the new graph (Placed): for each node of `order`, its counterpart,
- * followed by the copies of the node. Sets `place[i]` to the index in this list of the counterpart
- * of the i-th node of `order`. */
+/* Returns a list of all nodes of the new graph (Placed). For each node of `order`, the list has the
+ * node with the same id in `nodes`, followed by the copies of this node for other ranks. Sets
+ * `place[i]` to the index in the list of the entry for node number i of `order`. */
 static GArray *
 add_copies (CleaveGraph *graph,
             const GPtrArray *order,

@@ -30,8 +30,8 @@ static const Candidate candidates[] = {
   { 256, 1024, FALSE }, { 1e6, 1e6, FALSE }, { 1e6, 1e7, FALSE },
 };
 
-/* Placements count as equally fast if one takes at least this fraction of the time of the other.
- * Costs outside the model would use up such a small gain. */
+/* Two placements count as equally fast if the time of one is at least this fraction of the time of
+ * the other. A smaller difference is less than the costs that the cost model leaves out. */
 #define MAX_TIME 0.95
 
 typedef struct

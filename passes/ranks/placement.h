@@ -21,8 +21,9 @@ struct _CleavePlacement
   guint *rank;      /* indexed by node id: rank of the node */
   GPtrArray *all;   /* CleaveNode: a topological order that needs little memory */
   GPtrArray *order; /* CleaveNode: a topological order without constant expressions */
-  double *begin;    /* indexed by node id: time at which the node begins in a simulation, in
-                       nanoseconds; never decreases in `order` */
+  /* indexed by node id: time in nanoseconds at which the node begins in a simulation. No node of
+   * `order` begins before an earlier node of `order` */
+  double *begin;
   /* indexed by node id: time in nanoseconds from a profile; NULL: use the cost model */
   double *cost;
   GArray *messages;     /* CleaveMessage; the messages of one value are consecutive */

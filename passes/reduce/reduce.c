@@ -228,8 +228,8 @@ next_extent (const CleaveGraph *graph, gint64 below)
   return found;
 }
 
-/* Makes all dimensions of one extent shorter at the same time, since these dimensions may have to
- * be equal. Returns whether a dimension became shorter. */
+/* Makes dimensions shorter. Dimensions with the same extent become shorter at the same time, since
+ * they may have to be equal. Returns whether a dimension became shorter. */
 static gboolean
 shorten_extents (Reducer *reducer)
 {

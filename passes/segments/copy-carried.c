@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds pieces that several joins of one segment read, and makes the later joins read a Slice of
- * the piece. Here a part is a segment of a plan (pieces.h). A join that several segments share
- * (CLEAVE_SHARED_PART) is treated as a join of each of these segments. */
+/* Finds each piece that several joins of one segment read. The first of these joins reads the
+ * piece, and every later join then reads a Slice of the piece. In the names of pieces.h, a part is
+ * a segment of a plan. If several segments share a join (CLEAVE_SHARED_PART), this join counts as a
+ * join of each of these segments. */
 
 #include "copy-carried.h"
 

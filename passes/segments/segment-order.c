@@ -25,9 +25,9 @@ add_node (Reach *reach, CleaveNode *node)
   g_hash_table_insert (reach->place, node, GUINT_TO_POINTER (reach->nodes->len));
 }
 
-/* Returns whether strips of a segment may also cut a node outside of the segment that they read
- * from: a view or an in-place node. The strips may then reach the nodes that compute its
- * operands. */
+/* `node` is outside of a segment, and the strips of the segment read its result. Returns whether
+ * these strips may also cut `node`: it must be a view or an in-place node. The strips may then also
+ * reach the nodes that compute the operands of `node`. */
 static gboolean
 is_passed (const CleaveNode *node)
 {
@@ -57,9 +57,9 @@ find_place (const Reach *reach, const CleaveNode *node)
   return GPOINTER_TO_UINT (g_hash_table_lookup (reach->place, node));
 }
 
-/* Returns, indexed like `reach->nodes`, the number of operands that other nodes of `reach` compute.
- * Fills `ready` with the ids of the nodes for which this number is 0. Fills `by_id`, which maps the
- * id of each node to the node. */
+/* Returns an array that has a number for each node of `reach->nodes`: the number of operands that
+ * other nodes of `reach` compute. Fills `ready` with the ids of the nodes for which this number is
+ * 0. Fills `by_id`, which maps the id of each node to the node. */
 static guint *
 count_operands (const Reach *reach, GArray *ready, GHashTable *by_id)
 {
@@ -79,8 +79,8 @@ count_operands (const Reach *reach, GArray *ready, GHashTable *by_id)
   return n_missing;
 }
 
-/* Returns, indexed like `reach->nodes`, arrays (guint) of the indices of each node's users in
- * `reach`. */
+/* Returns a list of arrays (guint), one array for each node of `reach->nodes`. The array has the
+ * indices in `reach->nodes` of the nodes that read the results of this node. */
 static GPtrArray *
 list_users (const Reach *reach)
 {

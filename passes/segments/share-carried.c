@@ -20,7 +20,7 @@
 typedef struct
 {
   CleaveResult *value; /* result of the Slice, which the Assembles read */
-  CleaveRange range;   /* range of the Slice in the sliced value */
+  CleaveRange range;   /* range of the Slice in the operand of the Slice */
 } Carried;
 
 typedef struct
@@ -108,7 +108,7 @@ compare_sizes (gconstpointer a, gconstpointer b)
 static CleaveResult *
 get_value (const Sharing *sharing,
            const GArray *carried,
-           CleaveResult *of,
+           CleaveResult *sliced,
            const CleaveRange *range)
 {
   const Carried *first = &g_array_index (carried, Carried, 0);
@@ -116,19 +116,21 @@ get_value (const Sharing *sharing,
   for (guint i = 0; i < carried->len; i++)
     if (cleave_range_equal (&g_array_index (carried, Carried, i).range, range))
       return g_array_index (carried, Carried, i).value;
-  return cleave_graph_add_slice_range (sharing->graph, first->value->node->name, of, range, NULL);
+  return cleave_graph_add_slice_range (sharing->graph, first->value->node->name, sliced, range,
+                                       NULL);
 }
 
-/* Records in `sharing->parts` the parts that replace each Slice in `carried`, the Slices of the
- * value `of`. `atoms` are the disjoint ranges of `of` into which the ranges of these Slices are
- * cut. Adds a Slice for each atom that is not the range of a Slice in `carried`. */
+/* `carried` has Slices (Carried) of the value `sliced`. `atoms` has disjoint ranges of this value,
+ * and the range of each Slice is the union of some atoms. For each Slice, records in
+ * `sharing->parts` the parts that replace the Slice. Adds a Slice for each atom that is not the
+ * range of a Slice in `carried`. */
 static void
-note_parts (Sharing *sharing, const GArray *carried, const GArray *atoms, CleaveResult *of)
+note_parts (Sharing *sharing, const GArray *carried, const GArray *atoms, CleaveResult *sliced)
 {
   g_autofree CleaveResult **values = g_new (CleaveResult *, atoms->len);
 
   for (guint a = 0; a < atoms->len; a++)
-    values[a] = get_value (sharing, carried, of, &g_array_index (atoms, CleaveRange, a));
+    values[a] = get_value (sharing, carried, sliced, &g_array_index (atoms, CleaveRange, a));
   for (guint i = 0; i < carried->len; i++)
     {
       const Carried *slice = &g_array_index (carried, Carried, i);

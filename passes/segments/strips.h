@@ -68,7 +68,7 @@ typedef struct
   double time; /* estimated time of the graph in ns */
   guint n_threads;
   gboolean have_own_memory; /* threads have memory of their own, so each needs a band */
-  double strictness;        /* divisor of the limit; 0: do not divide the limit */
+  double strictness;        /* divisor of the limit on bytes (`limit`); 0: do not divide */
   CleaveStripsCache *cache; /* memo of the strips chosen so far; NULL: no memo */
 } CleaveStripsTask;
 
@@ -76,9 +76,11 @@ typedef struct
  * bands that exchange halos, then one band from which all threads take strips. Does not change the
  * graph. Returns FALSE if no number of strips helps. */
 gboolean cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *task);
-/* Cuts a segment, and adds its nodes to `report` unless `report` is NULL. The nodes must not have
- * changed since the segment was found. If `stops` is not NULL, values between segments stay whole
- * and are added to `stops`. Afterwards, `segment->nodes` has the nodes that could not be cut. */
+/* Cuts a segment into strips, and adds the cut nodes to `report` unless `report` is NULL. The nodes
+ * must not have changed since the segment was found. If `stops` is not NULL, readers outside of the
+ * segment must read the whole results of the segment, not pieces. The function then adds the joins
+ * of these results to `stops` (CleaveNode). Afterwards, `segment->nodes` has the nodes that could
+ * not be cut. */
 void cleave_segment_cut (const CleaveSegment *segment,
                          CleaveGraph *graph,
                          GHashTable *stops,

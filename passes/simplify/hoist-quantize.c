@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Moves a QuantizeLinear above nodes that only move elements, and removes it where it cancels
- * with a DequantizeLinear. The two nodes cancel if they have equal scales, zero points and types
- * of bytes. */
+/* Moves a QuantizeLinear above nodes that only move elements. If the QuantizeLinear then reads a
+ * DequantizeLinear and both cancel, removes both nodes. The two nodes cancel if they have equal
+ * scales, zero points and types of bytes. */
 
 #include "../info.h"
 
@@ -21,13 +21,14 @@
  *  QuantizeLinear            |
  *        |                   |
  *
- * Moves a QuantizeLinear above nodes that only move elements, until a DequantizeLinear with the
- * same scale and zero point computes its operand. Then removes both nodes, so the nodes between
- * them move bytes instead of floats. The bits stay the same: for a byte k, k * scale / scale
- * differs from k by less than one half.  Above a Slice or a MaxPool, the QuantizeLinear would
- * process more elements. Above a Concat, it would become several nodes. So it moves above a Slice,
- * MaxPool or Concat only if a DequantizeLinear that it removes computes an operand of this node. A
- * MaxPool selects the same element of bytes as of floats, since quantization is monotonic.
+ * Moves a QuantizeLinear above nodes that only move elements, until the operand of the
+ * QuantizeLinear comes from a DequantizeLinear with the same scale and zero point. Then removes
+ * both nodes, so the nodes between them move bytes instead of floats. The bits stay the same: for a
+ * byte k, k * scale / scale differs from k by less than one half. Above a Slice or a MaxPool, the
+ * QuantizeLinear would process more elements. Above a Concat, the QuantizeLinear would become
+ * several nodes. So the QuantizeLinear moves above a Slice, MaxPool or Concat only if an operand of
+ * this Slice, MaxPool or Concat comes from a DequantizeLinear that the pass then removes. A MaxPool
+ * selects the same element of bytes as of floats, since quantization is monotonic.
  *
  * Before: a valid graph. After: a pair that would cancel is left only if another kind of node
  * stands between the pair, or if a node between the pair has other readers. */

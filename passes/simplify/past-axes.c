@@ -45,12 +45,12 @@ cleave_past_axes_may_be (const CleaveNode *node)
          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
-/* Sets `of_result` to the permutation of the Transpose after the move, when the Transpose reads the
- * result of the node. `perm` is the permutation before the move. Dimension `of_result->v[d]` of the
- * node's new result becomes dimension d of the Transpose's result. If the operand and the result of
- * the node have the same number of dimensions, `of_result` equals `perm`. If the numbers differ,
- * derives `of_result` from the dimensions of the operand that the result keeps. Returns FALSE if
- * there is no such permutation. */
+/* Before the move, the Transpose has the permutation `perm`. After the move, the Transpose reads
+ * the result of the node, and has the permutation `of_result`, which this function sets. Dimension
+ * `of_result->v[d]` of the node's new result becomes dimension d of the Transpose's result. If the
+ * operand and the result of the node have the same number of dimensions, `of_result` equals `perm`.
+ * If the numbers differ, derives `of_result` from the dimensions of the operand that the result
+ * keeps. Returns FALSE if there is no such permutation. */
 static gboolean
 find_perm (const CleaveCall *behind,
            const CleaveDimMap *map,

@@ -21,11 +21,11 @@
  *                                       |
  *                                 QuantizeLinear
  *
- * The ops of TensorFlow Lite contain ratios of scales, not the scales. So a result gets the scale
- * 1, and an operand gets the ratio as its scale. In the drawing, this operand is the weights. A
- * lookup in a table becomes a Gather, which is exact. QuantizeLinear rounds once, ties to even; the
- * ops of TensorFlow Lite round twice, ties away from zero. So results may differ by one, and no
- * pipeline of the library has this pass.
+ * The ops of TensorFlow Lite contain ratios of scales, not the scales. So each result gets the
+ * scale 1, and the ratios become scales of operands. In the drawing, x gets the scale 1, and the
+ * weights w get the ratio as their scale. A lookup in a table becomes a Gather, which is exact.
+ * QuantizeLinear rounds once, ties to even; the ops of TensorFlow Lite round twice, ties away from
+ * zero. So results may differ by one, and no pipeline of the library has this pass.
  *
  * Before: a valid graph.  After: the only ops of TensorFlow Lite are TfliteLstm, and ops whose
  * multipliers are not constant. */

@@ -2,7 +2,7 @@
 
 /* Builds the pieces of a planned region, and removes the original nodes. Readers of the original
  * values then read the joins of the pieces (`whole`), and Slices of a join read the pieces
- * directly. A member is a region node. */
+ * directly. */
 
 #include "apply.h"
 

@@ -29,9 +29,10 @@ find_strip_dim (const GArray *ranges)
   return range[0].rank;
 }
 
-/* Returns the innermost dimension that the ranges cut: the first dimension in which the begins
- * of the first two ranges differ. Returns the number of dimensions if the first two ranges have
- * equal begins, or if there is only one range. */
+/* `ranges` lists the chunks of a grid, in an order in which the innermost cut dimension changes
+ * first. Returns this dimension: the dimension in which the first two ranges begin at different
+ * indices. Returns the number of dimensions if the first two ranges have equal begins, or if there
+ * is only one range. */
 static guint
 find_inner_dim (const GArray *ranges)
 {

@@ -9,6 +9,7 @@
 
 /* Appends a strip to `region->strips` for each chunk of a root. Strips follow each other along the
  * outermost dimension that is cut, or along the innermost cut dimension if the root is column-wise.
- * A band has `strips_per_band` strips, as CleaveRecursion says. If this number is 0, or if bands
- * exchange halos, all strips form one band. */
+ * A band has `strips_per_band` strips (CleaveRecursion). If this number is 0, all strips belong to
+ * band 0. With the halo policy exchange, all strips belong to band 0, too: a strip may then read
+ * pieces of every strip that runs earlier. */
 void cleave_strips_add (CleaveRegion *region, const CleaveRoot *root);

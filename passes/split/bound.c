@@ -48,8 +48,8 @@ reach (Bound *bound, CleaveNode *const *roots, guint n_roots, guint depth)
     }
 }
 
-/* Returns whether the value of a node has memory of its own. Views, joins and nodes that depend on
- * no input are not counted. */
+/* Returns whether the value of a node certainly has memory of its own. Returns FALSE for a view, a
+ * join, and a node that depends on no input. */
 static gboolean
 is_stored (const Bound *bound, const CleaveNode *node)
 {

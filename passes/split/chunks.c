@@ -16,13 +16,15 @@
  * size. */
 typedef struct
 {
-  gint64 n;            /* number of units in the extent; a unit has as many elements as the
-                          alignment */
-  gint64 least;        /* smallest number of such units that a chunk may have */
-  gint64 least_at_end; /* smallest number of such units that the last chunk may have, if there are
-                          several chunks */
-  gint64 most;         /* largest number of chunks into which the extent can be cut, so that each
-                          has the minimum size */
+  /* number of alignment units in the extent; an alignment unit has as many elements as the
+   * alignment */
+  gint64 n;
+  gint64 least; /* smallest number of alignment units that a chunk may have */
+  /* smallest number of alignment units that the last chunk may have, if there are several chunks */
+  gint64 least_at_end;
+  /* largest number of chunks into which the extent can be cut, if each chunk has the minimum
+   * size */
+  gint64 most;
 } Units;
 
 static Units

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Checks a plan of one node against its limits. Also measures the peak of a split graph, and the
- * largest peak of a parallel subgraph of this graph that runs alone. */
+/* Checks a plan of one node against its limits. Also measures the peak of a split graph. Each
+ * parallel subgraph of this graph can run alone; also measures the largest peak of these
+ * subgraphs. */
 
 #include "constraint.h"
 
@@ -155,10 +156,11 @@ add_node (Extract *extract, const CleaveNode *node, GHashTable *inputs)
     }
 }
 
-/* Returns the largest peak in bytes of a parallel subgraph that runs alone, and sets `*most` to the
- * graph of that subgraph. The inputs of this graph are the parts of values that the subgraph reads.
- * The outputs are the values that nodes outside of the subgraph or outputs of the graph read.
- * Returns the peak of the whole graph if it has no parallel subgraphs. */
+/* Each parallel subgraph can run alone, as a graph of its own. Returns the largest peak in bytes of
+ * these graphs, and sets `*most` to the graph with this peak. The inputs of such a graph are the
+ * values that the subgraph reads. The outputs are the results that nodes outside of the subgraph
+ * read, and the outputs of the whole graph. Returns the peak of the whole graph if it has no
+ * parallel subgraphs. */
 static gint64
 subgraph_peak (const CleaveGraph *graph, CleaveGraph **most)
 {
@@ -204,8 +206,9 @@ subgraph_peak (const CleaveGraph *graph, CleaveGraph **most)
   return peak;
 }
 
-/* Appends to `why` the peak of `graph` in bytes, the limit, and the largest value of `graph`
- * (views, joins and constants are not counted). `what` names the graph in the message. */
+/* Appends to `why` the peak of `graph` in bytes, the limit, and the largest value of `graph`.
+ * Views, joins and constants do not count as the largest value. `what` names the graph in the
+ * message. */
 static void
 explain_peak (const CleaveGraph *graph, const char *what, gint64 peak, gint64 limit, GString *why)
 {

@@ -26,15 +26,16 @@ typedef struct
   gint64 schedule, subgraph;
 } CleavePeaks;
 
-/* Measures the peaks of a graph that `constraint` limits, and returns them. If a peak exceeds its
- * limit, appends a message about this limit to `why`. If the peaks of the schedule and of a
- * subgraph exceed their limits, the message is about the schedule. */
+/* Measures those peaks of a graph for which `constraint` has a limit, and returns them. If a peak
+ * exceeds its limit, appends a message about this limit to `why`. If the peaks of the schedule and
+ * of a subgraph exceed their limits, the message is about the schedule. */
 CleavePeaks cleave_constraint_measure (const CleaveConstraint *constraint,
                                        const CleaveGraph *graph,
                                        GString *why);
 gboolean cleave_constraint_is_met (const CleaveConstraint *constraint, CleavePeaks peaks);
-/* Returns whether `peaks` is nearer to the limits than `other`. Compares the larger ratio of a peak
- * to its limit. */
+/* `peaks` and `other` are the peaks of two splits. Returns whether `peaks` is better. A split is
+ * better if its larger ratio is smaller. The two ratios of a split are the peak of the schedule to
+ * its limit, and the peak of a subgraph to its limit. */
 gboolean cleave_constraint_prefers (const CleaveConstraint *constraint,
                                     CleavePeaks peaks,
                                     CleavePeaks other);

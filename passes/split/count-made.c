@@ -9,10 +9,10 @@
 #include "../../lib/ir/error.h"
 #include "../../lib/ir/saturate.h"
 
-/* If a region would make more nodes than its limit L, counting stops at FAR times L nodes, or at
- * FAR times MAX_COUNTED nodes if L is larger than MAX_COUNTED. If L is larger than both numbers,
- * counting stops at L nodes. The error message then states the counted number as a minimum.
- * Counting all nodes of a large region would need some 100 MB. */
+/* Let L be the limit on the nodes of a region. If L is at most MAX_COUNTED, counting stops at FAR *
+ * L nodes. If L is larger, counting stops at FAR * MAX_COUNTED nodes or at L nodes, whichever is
+ * more. The error message then states the counted number as a minimum. Counting all nodes of a
+ * large region would need some 100 MB. */
 #define FAR 4
 #define MAX_COUNTED (1 << 18)
 

@@ -3,8 +3,8 @@
 
 #include "region.h"
 
-/* Counts the nodes that a split would make before any node is made, so that a split with too many
- * nodes is refused early. region.c counts while it plans the nodes of a region. */
+/* Before a split makes its nodes, counts these nodes. So a split with too many nodes is refused
+ * early. region.c counts while it plans the nodes of a region. */
 
 /* Increases `n_made` of the region by the number of nodes that replace a planned node. These nodes
  * are the node's pieces, and the Slices and joins of the pieces that readers need. Does nothing if

@@ -5,8 +5,9 @@
 
 #include "cut-chunks.h"
 
-/* From FINE chunks on, the listed numbers of chunks grow in steps of 1/512. The smallest number of
- * pieces is then found to 0.2 %, and 2^40 rows have 4,000 cuts. */
+/* Not every number of chunks is listed. From FINE chunks on, each listed number is at least 1/512
+ * larger than the listed number before. The search then finds the smallest number of pieces with an
+ * error of at most 0.2 %. With this rule, 2^40 rows have 4,000 cuts. */
 #define FINE 512
 /* A cut is compared with at most this many earlier cuts. Comparing each cut with all earlier cuts
  * takes quadratic time. */
@@ -82,8 +83,9 @@ find_extent (const CleaveCutValue *value, guint d, CleaveSpan span)
   return extent;
 }
 
-/* Sets `cut->low`, the extent of each value that the largest chunk reads. The largest chunk is the
- * chunk with the largest sum of these extents. Visits only a sample of the chunks. */
+/* A chunk of a cut reads an extent of each value. Sets `cut->low` to the extents that the largest
+ * chunk reads, one extent for each value. The largest chunk is the chunk with the largest sum of
+ * these extents. Visits only a sample of the chunks. */
 static void
 find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
@@ -107,8 +109,8 @@ find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
     }
 }
 
-/* Sets `cut->high`, the largest extent of each value that any chunk reads. If there are more than
- * CLEAVE_CUT_MAX_ALL chunks, visits only a sample of the chunks. */
+/* Sets `cut->high`, one extent for each value: the largest extent that a chunk of the cut reads. If
+ * there are more than CLEAVE_CUT_MAX_ALL chunks, visits only a sample of the chunks. */
 static void
 find_high (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
@@ -215,9 +217,10 @@ add_cut (CleaveCuts *cuts, guint d, CleaveCut cut, gboolean all)
     g_array_append_val (cuts->cuts[d], cut);
 }
 
-/* Returns the number of chunks to list after `n` chunks. For a small extent, this is `n` + 1. For a
- * large extent, this is the next number with which the largest chunk is smaller. From FINE chunks
- * on, the next number is also at least `n` + `n` / FINE. */
+/* The search lists cuts by number of chunks, in ascending order. Returns the next number of chunks
+ * after `n`. For a small extent, this number is `n` + 1. For a large extent, this number is the
+ * smallest number for which the largest chunk becomes smaller. From FINE chunks on, the next number
+ * is also at least `n` + `n` / FINE. */
 static gint64
 next_number (gint64 units, gint64 n)
 {
@@ -305,9 +308,10 @@ note_least (CleaveCuts *cuts, guint d, const CleaveCut *cut)
     cuts->least[d][v] = MIN (cuts->least[d][v], cut->low[v]);
 }
 
-/* `cuts->least` has the smallest extent of each value that the largest chunk of any cut reads.
- * Lowers it for the cuts that are not listed, since they have too many chunks. Visits a sample of
- * these cuts, and the finest cut. */
+/* The largest chunk of each cut reads an extent of each value (`low`). `cuts->least` has the
+ * smallest of these extents for each value. This function also lets `cuts->least` include the cuts
+ * that are not listed, since they have too many chunks. Visits a sample of these cuts, and the
+ * finest cut. */
 static void
 note_finer (CleaveCuts *cuts, guint d)
 {

@@ -42,8 +42,9 @@ typedef struct
 {
   gint64 n, align;
   CleaveLarger larger;
-  gint64 *low; /* indexed by value: extent of the value that the largest chunk reads */
-  /* indexed by value: largest extent of the value that any chunk reads; NULL: not computed yet */
+  /* indexed by value: extent that the largest chunk of the cut reads */
+  gint64 *low;
+  /* indexed by value: largest extent that a chunk of the cut reads; NULL: not computed yet */
   gint64 *high;
   GArray *kinds;       /* CleaveKind: the kinds of the chunks; NULL: not computed yet */
   gboolean is_refused; /* a chunk of the cut is not legal */
@@ -72,8 +73,8 @@ typedef struct
   CleaveCutsToList list;
   GArray *cuts[CLEAVE_MAX_RANK]; /* CleaveCut, from few chunks to many; the first cut leaves the
                                     dimension whole */
-  /* indexed by value: smallest extent of the value that the largest chunk of any cut reads; also
-   * includes cuts with too many chunks to be listed */
+  /* indexed by dimension and value: the smallest `low` of the value in all cuts of the dimension;
+   * also includes cuts with too many chunks to be listed */
   gint64 *least[CLEAVE_MAX_RANK];
   gboolean is_truncated; /* there are finer cuts that are not listed */
   /* a cut has an illegal chunk outside of the sample that was checked when the cut was listed */

@@ -6,9 +6,10 @@
 /* Types that pieces.c and carry.c share. These files turn the demands on a node into pieces: they
  * merge the boxes that are needed, add pieces, and list the pieces that cover each demand. */
 
-/* A demand and the box that its strip needs. `demand` is the index of the demand, which chunk `k`
- * of a root needs, and `strip` is the strip of that chunk. If the demands of one chunk overlap,
- * their boxes are merged: `box` is then the smallest box around them. */
+/* A demand on a region node, and the box that a strip needs because of the demand. `demand` is the
+ * index of the demand. Chunk number `k` of a root needs the demand, and `strip` is the strip of
+ * this chunk. If the demands of one chunk overlap, their boxes are merged: `box` is then the
+ * smallest box around these boxes. */
 typedef struct
 {
   guint demand;
@@ -27,8 +28,8 @@ typedef struct
   const CleaveCall *widen;
 } CleaveCutter;
 
-/* Appends a piece of chunk `k` with the range `own`, which the region owns. Returns the index of
- * the piece. */
+/* Appends a piece of chunk `k`. The piece has the range `own`, a range that the region owns.
+ * Returns the index of the piece. */
 guint cleave_cutter_add_piece (CleaveRegion *region,
                                CleaveRegionNode *member,
                                guint k,

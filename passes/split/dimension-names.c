@@ -67,9 +67,9 @@ find_ways (const CleaveCall *call, guint operand, guint *way)
   return TRUE;
 }
 
-/* Returns the node of the first operand whose dimensions correspond one to one to dimensions of
- * the result. Sets `way[d]` to the dimension of the result that corresponds to dimension d of
- * the operand. Returns NULL if there is no such operand. */
+/* Returns the node that computes the first operand whose dimensions correspond one to one to
+ * dimensions of the result. Sets `way[d]` to the dimension of the result that corresponds to
+ * dimension d of the operand. Returns NULL if there is no such operand. */
 static const CleaveNode *
 find_source (const CleaveNode *node, guint *way)
 {
@@ -96,8 +96,9 @@ typedef struct
   guint way[CLEAVE_MAX_RANK];
 } Step;
 
-/* Converts the letters of a node's source (find_source()) to letters of the node: letter d of the
- * source becomes letter `way[d]` of the node. */
+/* Moves letters from dimensions of an operand to dimensions of a node's result. `letters` has the
+ * letters of the operand that find_source() chose. Dimension d of the operand corresponds to
+ * dimension `way[d]` of the result. */
 static const char *
 permute (const char *letters, const guint *way)
 {
@@ -172,10 +173,14 @@ read_letters (const CleaveOperand *use, char *letters)
   return TRUE;
 }
 
-/* Returns a reader from which result 0 can get letters; NULL if there is none. Either this reader
- * gives letters to result 0, and the function sets `letters`. Or the dimensions of result 0
- * correspond one to one to the dimensions of the reader's result. The function then sets `way[d]`
- * to the dimension of the reader's result that dimension d becomes. */
+/* Result 0 of a node can get its letters from a reader in two ways. Returns the first reader that
+ * gives letters in one of these ways; NULL if no reader does.
+ *
+ * - The reader has a layout, which gives the operand letters (read_letters()). Sets `letters` to
+ *   these letters.
+ * - The dimensions of result 0 correspond one to one to dimensions of the reader's result. Sets
+ *   `way[d]` to the dimension of the reader's result that corresponds to dimension d of result
+ *   0. */
 static const CleaveNode *
 find_reader (const CleaveNode *node, char *letters, guint *way)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The level is a limit on the bytes of a piece. Lowers the level until a split of a copy of the
- * graph meets the limits on the graph, and stores the ranges of this split in the roots. A member
- * is a root that the search cuts. A cut of a dimension is one of the ways to divide it, from coarse
- * to fine (CleaveCut). */
+/* Searches for a split of several nodes by levels. The level is a limit on the bytes of a piece.
+ * Lowers the level until a split of a copy of the graph meets the limits on the graph, and stores
+ * the ranges of this split in the roots. A member is a root that the search cuts. A cut of a
+ * dimension is one of the ways to divide it, from coarse to fine (CleaveCut). */
 
 #include "level-search.h"
 
@@ -13,8 +13,8 @@
 
 /* To get the next level, the search multiplies the level by this factor. */
 #define LESS 3 / 4
-/* checking for this many cuts whether the pieces fit into the level takes as long as planning one
- * chunk, and counts as one unit of work */
+/* The search counts its work in units; planning one chunk takes one unit. A look checks whether the
+ * pieces of a cut have at most as many bytes as the level. This many looks take one unit. */
 #define LOOKS_PER_UNIT 64
 /* The search checks the legality of cuts into at most this many chunks. Finer cuts are checked only
  * when the graph is split. */
@@ -31,9 +31,9 @@ typedef struct
   CleaveSpace space;
   const CleaveConstraint *constraint;
   guint at[CLEAVE_MAX_RANK];
-  gint64 n;        /* number of pieces into which the current cuts divide the node */
-  gint64 n_looks;  /* number of cuts that were compared with the level, and are not counted in the
-                      trial's work yet */
+  gint64 n; /* number of pieces into which the current cuts divide the node */
+  /* number of looks (LOOKS_PER_UNIT) that are not counted in the trial's work yet */
+  gint64 n_looks;
   gboolean is_low; /* the largest piece has at most as many bytes as the level */
 } Member;
 
@@ -258,10 +258,11 @@ may_go_on (const CleaveLevelSearch *search)
   return FALSE;
 }
 
-/* Tries at most one split for each dimension d. The split cuts all nodes along d first, until their
- * pieces have at most `level` bytes (cut_all()). Some nodes cannot be cut so far. Returns TRUE as
- * soon as a split meets the limits. Sets `*is_last` to TRUE if, in all these splits, no node can be
- * cut so far. Lower levels then need not be tried. */
+/* Tries at most one split for each dimension d. The split cuts all nodes along d first, until the
+ * pieces of each node have at most `level` bytes (cut_all()). Some nodes cannot be cut into pieces
+ * of at most `level` bytes. Returns TRUE as soon as a split meets the limits. Sets `*is_last` to
+ * TRUE if, in all these splits, no node has pieces of at most `level` bytes. Lower levels then need
+ * not be tried. */
 static gboolean
 try_level (CleaveLevelSearch *search, gint64 level, GArray *roots, gboolean *is_last)
 {

@@ -7,9 +7,9 @@
 
 /* Records a limit and the value that the split reached. If a limit of the same kind is recorded
  * already, keeps only one of the two limits. A limit that is not met replaces a limit that is met.
- * If both limits are met, or neither, keeps the limit that its value exceeds by more. `limit` 0:
- * there is no limit, and the function does nothing. A negative limit is recorded as 0, since it
- * allows no positive value. */
+ * If both limits are met, or if neither is met, keeps the limit with the larger difference: value
+ * minus limit. `limit` 0: there is no limit, and the function does nothing. A negative limit is
+ * recorded as 0, since it allows no positive value. */
 static void
 add (CleaveLimitReport *limit_report, CleaveLimitKind kind, double limit, double value)
 {

@@ -126,7 +126,7 @@ run (CleaveGraph *graph,
  * Fails with %CLEAVE_ERROR_OPTION if the request is wrong, and with %CLEAVE_ERROR_CYCLE if the
  * graph has a cycle. Fails with %CLEAVE_ERROR_LIMIT, before any piece is made, if the split would
  * make more than 2^20 new nodes plus 64 for each node of the graph. A search may make fewer nodes,
- * depending on its budget. The graph is then unchanged.
+ * depending on its budget. After an error, the graph is unchanged.
  *
  * Returns: (transfer full) (nullable): the report on the node
  *
@@ -184,11 +184,11 @@ cleave_split_nodes (CleaveGraph *graph,
  * @constraint: (nullable): limits to meet; not %NULL if @tiling is
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits every node that the tiling fits, each one alone. For all other nodes, the report states
- * the reason.
+ * Splits every node that the tiling fits, each one alone. For each other node, the report states
+ * why the node stays whole.
  *
  * Fails with %CLEAVE_ERROR_OPTION if there is neither a tiling nor a constraint, or if the tiling
- * fits no node. Also fails as `cleave_split_node()` does. The graph is then unchanged.
+ * fits no node. Also fails as `cleave_split_node()` does. After an error, the graph is unchanged.
  *
  * Returns: (transfer full) (nullable): the report on these nodes
  *

@@ -6,9 +6,9 @@
 
 #include "../../lib/ir/error.h"
 
-/* The options of a split: turns a tiling (number of chunks, chunk size, list of sizes, weights,
- * ranges or a search) into a list of ranges. Later steps read only the ranges. roots.c asks for the
- * ranges of each requested node. */
+/* Converts a tiling to a list of ranges. A tiling is the option of a split that says how to cut: by
+ * number of chunks, chunk size, list of sizes, weights, ranges or a search. Later steps read only
+ * the ranges. roots.c asks for the ranges of each requested node. */
 
 /* A split has at most this many chunks: far more than a real split needs, and few enough for a list
  * in memory. */

@@ -142,9 +142,9 @@ cut_recomputing (CleaveCutter *cutter, const GArray *demand_boxes)
     }
 }
 
-/* Extends a piece by a gap, if both together form a box and the gap is smaller than the piece. An
- * example of a gap is rows that the stride of every reader skips. Returns FALSE if no piece can be
- * extended. */
+/* A gap is a range of the result that no piece computes, such as rows that the stride of every
+ * reader skips. Extends a piece by a gap if both together form a box, and if the gap is smaller
+ * than the piece. Returns FALSE if no piece can be extended. */
 static gboolean
 widen_piece (CleaveRegion *region,
              const CleaveRegionNode *member,
@@ -165,8 +165,9 @@ widen_piece (CleaveRegion *region,
   return FALSE;
 }
 
-/* Extends pieces by gaps until no piece can be extended by a gap. A piece that was extended may
- * be extended by another gap. Removes these gaps from `gaps`. */
+/* A gap is a range of the result that no piece computes. Extends pieces by the gaps next to them
+ * (widen_piece()), until no piece can be extended. A piece may be extended several times. Removes
+ * the gaps that became parts of pieces from `gaps`. */
 static void
 widen_pieces (CleaveRegion *region,
               const CleaveRegionNode *member,

@@ -137,7 +137,7 @@ given_ranges (const CleaveTiling *tiling, const CleaveShape *shape, GError **err
 
 /**
  * cleave_tiling_get_ranges:
- * @tiling: a tiling, not one by search
+ * @tiling: a tiling, but not a tiling that leaves the ranges to a search
  * @shape: shape of a result
  * @letters: (nullable): names of its dimensions, such as `NCHW`; %NULL if the dimensions have no
  * names

@@ -23,15 +23,17 @@ typedef struct _CleaveRegionNode CleaveRegionNode;
  * `result` of the region node. Chunk number `k` of a root depends on this piece. */
 typedef struct
 {
-  guint k; /* index of the chunk of the root that depends on the demand, and of its strip */
+  /* index of the root's chunk that depends on the demand; also the index of this chunk's strip in
+   * `strips` */
+  guint k;
   guint result;
   const CleaveRange *range;
   const CleaveRange *chunk; /* range of result 0 that is computed together with `range` */
   /* covers[first] to covers[first + n - 1] of the region node are the covering pieces, which
    * together contain the range */
   guint first, n;
-  /* the node that made the demand first: its piece number `reader_piece` reads the range as operand
-   * `reader_operand` */
+  /* node that made the demand first. Operand number `reader_operand` of its piece number
+   * `reader_piece` reads the range */
   const CleaveNode *reader;
   guint reader_piece, reader_operand;
   CleaveResult *value; /* the value of the range; NULL until it is built */
@@ -57,13 +59,14 @@ typedef struct
 
 /* A strip: a chunk of the roots, and the order in which it runs. The strips of one band run in the
  * order of `sequence`. A strip may read pieces of earlier strips of its band, and then computes
- * only rows that they do not compute. Strips of different bands with the same `sequence` run at the
- * same time (halo policy exchange). */
+ * only rows that these strips do not compute. With the halo policy exchange, several strips may
+ * have the same `sequence`, and run at the same time. */
 typedef struct
 {
   guint band, sequence; /* band of the strip, and its place in the order of strips */
-  guint row; /* index of the row of tiles that the strip belongs to; tiles of one strip have the
-                same row */
+  /* with one band: index of the row of tiles in which the chunk lies; with several bands: index of
+   * the chunk */
+  guint row;
 } CleaveStrip;
 
 /* A node that the region reaches. When the plan is complete, the node is split into pieces, or
@@ -73,8 +76,9 @@ struct _CleaveRegionNode
   CleaveNode *node; /* the node; NULL after it is replaced */
   const CleaveOp *op;
   guint n_results;
-  const CleaveConstraint *constraint; /* constraint of the first request that reaches the node */
-  guint depth;                        /* number of nodes from a root to the node, both included */
+  /* constraint of the root from which the planner first reached the node */
+  const CleaveConstraint *constraint;
+  guint depth; /* number of nodes from a root to the node, both included */
   /* CleaveRange: the ranges into which the user or a search cuts this node, a root; NULL: the node
    * is not a root, so the demands of its readers decide its pieces */
   const GArray *root;
@@ -121,8 +125,8 @@ typedef struct
   GPtrArray *order;   /* CleaveNode: topological order of all nodes, or of the nodes that the region
                          may contain */
   CleaveRegionNode **at; /* indexed by node id of the graph: region node; NULL: not reached */
-  /* CleaveRegionNode: the nodes that are split, and the views of which only the demands are handed
-   * on (`is_passed`); consumers first */
+  /* CleaveRegionNode: the nodes that are split, and the views that get no pieces (`is_passed`);
+   * consumers first */
   GPtrArray *members;
   GPtrArray *missed; /* CleaveMissed: nodes that stay whole, consumers first */
   GString *why;      /* working memory: the reason why the current node is not split */

@@ -16,8 +16,9 @@ typedef struct
   const CleaveConstraint *constraint;
   CleaveNotSplit reason;
   char *message;
-  /* bytes of the root's largest piece; if the root stays whole, bytes of the largest piece in the
-   * split with the smallest pieces that a search found; 0: not known */
+  /* bytes of the root's largest piece. If the root stays whole because a search found no split,
+   * bytes of the largest piece in the search's best split: the split whose largest piece is the
+   * smallest. 0: not known */
   gint64 most_bytes;
 } CleaveRoot;
 

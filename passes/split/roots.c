@@ -56,8 +56,9 @@ find_letters (const CleavePolicy *policy, const CleaveNode *node)
   return cleave_letters_find (policy->letters, node, G_MAXUINT);
 }
 
-/* Returns whether several nodes share one search: there is a limit on the graph, there are several
- * requests, and at least one request is a search. */
+/* Returns whether several nodes share one search. The peak of the graph must be limited, and the
+ * caller must ask to split several nodes. A search must find the ranges of at least one of these
+ * nodes. */
 static gboolean
 needs_level_search (const CleaveSplitRequest *requests,
                     guint n_requests,

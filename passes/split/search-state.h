@@ -31,9 +31,11 @@ typedef struct
   gint64 fewest;    /* smallest number of pieces among the combinations that may meet the limits */
   GArray *found;    /* CleaveCombination: the combinations with `fewest` pieces */
   guint at[CLEAVE_MAX_RANK];
-  /* taken[d][v]: bytes of an element of value v, times the extents of v (`low` in cuts.h) in the
-   * cuts chosen for the dimensions before d. least[d][v]: product of the smallest extents of v in
-   * the dimensions from d on. */
+  /* `taken[d][v]` and `least[d][v]` are factors of the bytes of value v in the largest piece. The
+   * search chooses the cuts of the dimensions in order. `taken[d][v]` is for the chosen cuts: the
+   * bytes of an element, times the extents of v in the dimensions before d (`low` of each cut,
+   * cuts.h). `least[d][v]` is for the dimensions from d on: the product of the smallest extents of
+   * v in any cut. */
   gint64 *taken[CLEAVE_MAX_RANK + 1];
   gint64 *least[CLEAVE_MAX_RANK + 1];
   guint n_tries;

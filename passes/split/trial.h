@@ -17,7 +17,9 @@ typedef struct
   CleaveConstraint limits; /* for each kind of limit, the lowest limit of all requests */
   CleaveWork *work;
   gint64 bound; /* lower bound on the peak of the schedule, in bytes; 0: not known */
-  char *which;  /* message about the whole node whose operands and results have `bound` bytes */
+  /* message for `bound`: names the node that stays whole in every split, and whose operands and
+   * results have `bound` bytes together */
+  char *which;
   CleaveMadeLimit made;
   gboolean is_too_many; /* the last split would have made more nodes than `made` allows */
   gboolean has_best;
@@ -36,7 +38,8 @@ void cleave_trial_init (CleaveTrial *trial,
 void cleave_trial_clear (CleaveTrial *trial);
 /* Finds the lower bound on the peak (`bound`) for splits that begin at the roots. */
 void cleave_trial_find_bound (CleaveTrial *trial, const CleaveRoot *roots, guint n_roots);
-/* Returns whether there is a limit on the graph. */
+/* Returns whether the requests limit a peak: the peak of the graph, or the peak of a parallel
+ * subgraph. */
 gboolean cleave_trial_is_asked (const CleaveTrial *trial);
 /* Splits a copy of the graph at the roots and measures its peaks. Returns whether the peaks meet
  * the limits. */

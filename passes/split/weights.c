@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Gives each chunk the minimum size, and gives the other units of the extent to the chunks that are
+/* Cuts an extent of `n` units into chunks by weight; a unit has as many elements as the alignment
+ * (chunks.c). Each chunk first gets the minimum size. The remaining units go to the chunks that are
  * furthest below their shares. The share of a chunk is its part of the extent by weight. The lack
  * of a chunk is the number of units by which the chunk is below its share. */
 
@@ -42,8 +43,9 @@ compare_falling (gconstpointer a, gconstpointer b)
 }
 
 /* `lacks` has the lack of each of `k` chunks: the number of units by which the chunk is below its
- * share. Suppose that `n` units are given away one by one, each to the chunk with the largest lack
- * at that time. Returns the largest lack that is left afterwards, as if units could be divided. */
+ * share. Suppose that `n` units are given to the chunks, always to the chunk with the largest lack.
+ * Returns the largest lack that is left afterwards. The function treats units as divisible, so the
+ * result may be a fraction. */
 static double
 find_level (const double *lacks, guint k, double n)
 {
@@ -61,8 +63,8 @@ find_level (const double *lacks, guint k, double n)
   return level;
 }
 
-/* A candidate in hand_out(): chunk `i` gets one more unit. `size` is the number of units that chunk
- * `i` has without this unit, and `shortfall` is the result of shortfall() for `size`. */
+/* One unit of the extent, which hand_out() may give to chunk `i`. `size` is the number of units
+ * that chunk `i` has before, and `shortfall` is the result of shortfall() for `size`. */
 typedef struct
 {
   double shortfall;
@@ -82,7 +84,7 @@ compare_units (gconstpointer a, gconstpointer b)
   return (u->size > v->size) - (u->size < v->size);
 }
 
-/* hand_out() gives each chunk at most this many units */
+/* hand_out() gives each chunk at most this many units of the extent */
 #define N_NEXT 6
 
 static void

@@ -3,8 +3,9 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Finds the values that the halo policy carry narrow recomputes instead of carrying. region.c asks
- * for these values when it plans strips, and fit/steps.c when it estimates strips. */
+/* Finds the values that the halo policy "carry narrow" (CLEAVE_HALO_CARRY_NARROW) recomputes
+ * instead of carrying. region.c asks for these values when it plans strips, and fit/steps.c when it
+ * estimates strips. */
 
 /* Returns a flag for each node id: TRUE if rows of the node's result take much more memory than the
  * rows from which they are computed. Carrying the operand's rows and recomputing these wide rows

@@ -160,10 +160,10 @@ choose_dim (const CleaveNode *node, const CleaveThreads *threads, guint attempt)
   return -1;
 }
 
-/* Returns the dimension along which to cut an element-wise or quantizing node: the dimension of an
- * operand that is already cut. Returns -1 if no operand is cut. Small nodes are cut in this way,
- * too. Pieces then compute element-wise ops in registers. Without the cut of a quantizing node, the
- * pieces before it would be joined as floats. */
+/* If an operand of an element-wise or quantizing node is already cut, the node is cut along the
+ * same dimension. Returns this dimension; -1 if no operand is cut. This rule also holds for small
+ * nodes: pieces then compute element-wise ops in registers. Without the cut of a quantizing node,
+ * the pieces before the node would be joined as floats. */
 static gint
 find_dim_before (const CleaveNode *node, const CleaveCutDims *dims)
 {
@@ -224,10 +224,11 @@ find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
   return -1;
 }
 
-/* `node` could be cut by weights, like the node before it. Returns whether the pieces should be
- * joined before `node` instead of after it. This is better if the result has more bytes than
- * operand 0, and a node of a segment reads the result. Segments are cut by rows, so their strips
- * read from all pieces of the result. */
+/* The node that computes operand 0 of `node` is cut by weights: each piece reads a part of the
+ * weights. `node` could be cut in the same way. Returns whether the pieces of operand 0 should
+ * instead be joined before `node`. This is better if the result of `node` has more bytes than
+ * operand 0, and a node of a segment reads this result. Segments are cut by rows, so their strips
+ * would read from all pieces of the result. */
 static gboolean
 is_better_joined_before (const CleaveNode *node, GHashTable *members)
 {
@@ -243,8 +244,9 @@ is_better_joined_before (const CleaveNode *node, GHashTable *members)
   return FALSE;
 }
 
-/* Continues a cut by weights into the node that reads the result. Returns the dimension of the
- * node's result. Returns -1 if the pieces should rather be joined before the node
+/* The node that computes operand 0 of `node` may be cut so that each piece reads a part of its
+ * constant weights. Returns the dimension of the result of `node` that continues this cut. Returns
+ * -1 if operand 0 has no such cut, or if its pieces should be joined before `node`
  * (is_better_joined_before()). Also returns -1 if the dimension cannot be cut evenly, for example
  * if an attention has fewer heads than there are threads. */
 static gint
@@ -271,9 +273,9 @@ choose_dim_of_weights (const CleaveNode *node, const CleaveCutDims *dims)
   return dim >= 0 ? dim : follow_weights (node, dims);
 }
 
-/* Returns whether some operand has a dimension that corresponds to `dim` of the result. The axis of
- * a Softmax or a ScatterElements, for example, has no such operand. A cut along such a dimension is
- * rarely possible. */
+/* Returns whether dimension `dim` of the result corresponds to a dimension of an operand. For the
+ * axis of a Softmax or a ScatterElements, for example, no operand has a corresponding dimension. A
+ * cut along this axis is rarely possible. */
 static gboolean
 has_source (const CleaveNode *node, guint dim)
 {

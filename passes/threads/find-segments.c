@@ -304,11 +304,15 @@ add_backward_slices (const Analysis *a,
 }
 
 /* Finds the ranges of nodes in which more than STILL_LARGE times the limit is live, and adds one
- * segment for each such range. If strips do not help this segment, tries smaller segments inside
- * the range. These are the backward slices of small results that are computed from large values, if
- * `backward_slices` is TRUE (add_backward_slices()). Then these are the ranges in which more than
- * the whole limit is live. Sets `*solved` to FALSE if strips do not help the segment of a range, or
- * if this segment needs more than the limit in strips. */
+ * segment for each range. If strips do not help the segment of a range, tries smaller segments
+ * inside the range:
+ *
+ * - If `backward_slices` is TRUE, the nodes that compute small results from large values
+ *   (add_backward_slices()).
+ * - The shorter ranges in which more than the whole limit is live.
+ *
+ * Sets `*solved` to FALSE if strips do not help the segment of a range, or if this segment needs
+ * more than the limit in strips. */
 static void
 add_segments (const Analysis *a,
               const CleaveStripsTask *task,

@@ -6,7 +6,7 @@
 /* Splits a graph for threads, or for ranks with memory of their own. cleave_split_for_threads()
  * splits for threads, and ranks/split.c splits for several numbers of ranks.
  *
- * CleaveThreads describes the purpose of a split:
+ * CleaveThreads describes the threads that run the split graph, and options of the split:
  *
  * - `n`: the number of threads.
  * - `have_own_memory`: the threads have memory of their own. If another thread reads a value, the
@@ -27,8 +27,8 @@ typedef struct
   GHashTable *letters;
 } CleaveThreads;
 
-/* Splits a graph as cleave_split_for_threads() does, for the purpose that `threads` describes.
- * Returns NULL and sets the error on failure. */
+/* Splits a graph as cleave_split_for_threads() does, for the number and kind of threads in
+ * `threads`. Returns NULL and sets the error on failure. */
 CleaveSplitReport *
 cleave_split_for (CleaveGraph *graph, const CleaveThreads *threads, GError **error);
 /* Splits a graph as cleave_split_for() does, but makes no report, since the peaks in a report take

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Cuts recurrent layers along the time into chunks, with the nodes between the layers, for threads
- * or for memory.
+/* Cuts recurrent layers into chunks of time steps, for threads or to save memory. Also cuts the
+ * nodes between the layers in the same way.
  *
  * Over 400 lines: this file finds and cuts layers in one way, for threads and for memory. */
 
@@ -369,8 +369,10 @@ cleave_sequences_cut (CleaveGraph *graph,
   return TRUE;
 }
 
-/* Returns the only reader of `node`, and sets `*dim` to the dimension of the reader's result that
- * corresponds to dimension `*dim` of the node's result. Returns NULL if there is none. */
+/* Returns the only reader of `node`, and sets `*dim` to a dimension of the reader's result. This
+ * dimension corresponds to dimension `*dim` of the result of `node`, with the value of `*dim`
+ * before the call. Returns NULL, without a change of `*dim`, if there is no only reader or no
+ * corresponding dimension. */
 static CleaveNode *
 step_on (const CleaveNode *node, guint *dim)
 {

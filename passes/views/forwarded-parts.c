@@ -8,7 +8,8 @@
 
 #include "../../lib/ir/chunk.h"
 
-/* limit on the nodes of a constant expression between a part of the value and the constants */
+/* A constant expression is a tree of nodes whose leaves are constants. A part of a constant
+ * expression becomes a smaller expression only if the tree is at most this many nodes deep. */
 #define MAX_STORED 8
 
 guint
@@ -72,10 +73,11 @@ add_constant (CleaveForwarder *forwarder,
   return result;
 }
 
-/* `value` is a constant expression, such as a DequantizeLinear of 8-bit weights. Initializes the
- * chunk that computes the elements in `window` by the same op. Code that looks for a
- * DequantizeLinear of weights then also finds the chunk. Returns FALSE if `value` is not a constant
- * expression, or if its op is not suited. The caller must clear the chunk. */
+/* `value` is the result of a constant expression, such as a DequantizeLinear of 8-bit weights.
+ * Initializes `chunk` as a plan for a node with the same op that computes only the elements in
+ * `window`. Code that looks for a DequantizeLinear of weights then also finds this node. Returns
+ * FALSE if `value` is not a constant expression, or if its op is not suited. The caller must clear
+ * the chunk. */
 static gboolean
 init_stored (CleaveChunk *chunk, const CleaveResult *value, const CleaveStridedRange *window)
 {

@@ -48,8 +48,7 @@ cleave_forwarder_made (const CleaveForwarder *forwarder, const CleaveResult *res
 void
 cleave_forwarder_stop_at (CleaveForwarder *forwarder, CleaveNode *node)
 {
-  /* only views and joins can be stops: a forwarder never replaces another node by the node's
-   * operands */
+  /* a forwarder reads past views and joins only, so no other node needs an entry in `stops` */
   if ((node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) != 0)
     g_hash_table_add (forwarder->stops, node);
 }

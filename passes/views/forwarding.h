@@ -3,10 +3,11 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* A forwarder makes parts of values, each part once. The forwarder reads a part from the node that
- * computes the elements, past Slices, Splits, Concats and Assembles. Parts of a constant become
- * constants that share the bytes of the whole constant. split/build.h gets the operands of pieces
- * from a forwarder, and forward-slices.c replaces Slices with a forwarder.
+/* A forwarder makes parts of values, each part once. A part may lie behind Slices, Splits, Concats
+ * and Assembles, which only move elements. The forwarder then reads the part from the node that
+ * computes the elements. Parts of a constant become constants that share the bytes of the whole
+ * constant. split/build.h gets the operands of pieces from a forwarder. forward-slices.c uses a
+ * forwarder to replace Slices by earlier values.
  *
  * Example: an Assemble joins the values x and y. If a range has exactly the elements of x, the
  * forwarder returns x. If a range has elements of both, the forwarder adds a smaller Assemble of a
@@ -37,9 +38,10 @@ CleaveResult *cleave_forwarder_get (CleaveForwarder *forwarder,
 gboolean cleave_forwarder_reads_back (CleaveForwarder *forwarder,
                                       CleaveResult *value,
                                       const CleaveRange *range);
-/* `result` is the result of a Slice or a Split. Returns a value with the same elements that is made
- * from an earlier value, past as many views and joins as possible. Returns `result` if its operand
- * is no view or join that can be passed. */
+/* `result` is the result of a Slice or a Split. Returns a value with the same elements. The
+ * forwarder goes back from `result` towards the inputs, past as many views and joins as possible,
+ * and makes the value from the earliest value that it reaches. Returns `result` if the forwarder
+ * cannot go past the node that computes the operand. */
 CleaveResult *cleave_forwarder_forward (CleaveForwarder *forwarder, CleaveResult *result);
 /* Returns whether the last call of cleave_forwarder_get() or cleave_forwarder_forward() added the
  * node of this result. */

@@ -94,8 +94,8 @@ find_parts (const CleaveResult *whole)
   return parts->len <= MAX_PARTS ? g_steal_pointer (&parts) : NULL;
 }
 
-/* Returns whether at least one part of a join is a view. The join copies this view, and the copy is
- * saved if the join sinks. */
+/* Returns whether at least one part of a join is a view. The join must copy this view. If the join
+ * sinks, the view is no longer copied. */
 static gboolean
 has_view (const GArray *parts)
 {

@@ -54,8 +54,8 @@ def call(function, *args, cancellable=None):
             came.append((None, error))
         ended.set()
 
-    # Waits for the event, not for the end of the thread: if Ctrl-C interrupts join(), Python 3.11 regards the thread as
-    # ended.
+    # Waits for the event, not for the end of the thread. If Ctrl-C interrupts join(), Python 3.11 treats the thread as
+    # ended, although the thread still runs.
     thread = threading.Thread(target=work, name='cleave')
     # Blocks Ctrl-C until the thread has started, since cancel() must find a call that runs.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
