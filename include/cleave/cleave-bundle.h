@@ -53,11 +53,11 @@ typedef struct
 
 /**
  * CleaveBundleKernels:
- * @CLEAVE_BUNDLE_KERNELS_ANY: C, and DSP instructions of ARM or Helium if the compiler's target has
- * them
- * @CLEAVE_BUNDLE_KERNELS_C: C without DSP instructions and Helium
- * @CLEAVE_BUNDLE_KERNELS_DSP: DSP instructions of ARM, or Helium if the compiler's target has it; a
- * compiler for other processors stops with an error
+ * @CLEAVE_BUNDLE_KERNELS_ANY: C, with the DSP instructions of ARM or with Helium if the compiler's
+ * target has them
+ * @CLEAVE_BUNDLE_KERNELS_C: C only: neither DSP instructions nor Helium
+ * @CLEAVE_BUNDLE_KERNELS_DSP: always special instructions of ARM: Helium if the compiler's target
+ * has it, DSP instructions otherwise; a compiler for other processors stops with an error
  * @CLEAVE_BUNDLE_KERNELS_CMSIS_NN: calls of CMSIS-NN where it computes the same bits, and where the
  * operands and the result of the call fit into the arena; the kernels of
  * %CLEAVE_BUNDLE_KERNELS_ANY for all other layers

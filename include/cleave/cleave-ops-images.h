@@ -171,8 +171,9 @@ typedef enum {
  * @roi: starts, then ends of the region, for %CLEAVE_RESIZE_TF_CROP_AND_RESIZE
  * @scales: factor of each dimension; empty if @sizes has entries
  * @sizes: extents of the result; empty if @scales has entries
- * @phase: for each dimension, the index of the piece's first element in the whole result; if the
- * factor is an integer, the index in a Resize of the piece's X
+ * @phase: for each dimension, the index of the piece's first element in the result of the whole
+ * node. If the factor is an integer, @phase counts in another result: the one that a Resize of only
+ * the piece's X would have
  * @begin: for each dimension, the index of the first element of the piece's X in the whole X; 0 if
  * the factor is an integer
  * @extents: for each dimension, the extent of the whole X; 0 if the factor is an integer, since

@@ -48,8 +48,8 @@ choose_value (const CleaveBundleFlow *flow, guint first)
   return chosen;
 }
 
-/* Appends to flow->readers the operands of step `s` that read `value`. Returns the number of these
- * operands. */
+/* Appends to flow->readers an entry for each operand of step `s` that reads `value`. Returns the
+ * number of these operands. */
 static guint
 list_readers (CleaveBundleFlow *flow, guint s, guint value)
 {
@@ -74,9 +74,9 @@ list_readers (CleaveBundleFlow *flow, guint s, guint value)
  *   - the group begins at step `first` + 1, and its segments overlay the same value
  *   - step `first` does not read the value, and does not use the memory of the segment's result
  *
- * If only the first condition holds, adds a new group. The readers of the new group are the readers
- * of the last group and the operands of step `first`. If the first condition does not hold, adds a
- * new group that shares no readers. */
+ * If only the first condition holds, adds a new group. The new group shares the readers
+ * (CleaveBundleReader) of the last group, and adds step `first` with each operand that reads the
+ * value. If the first condition does not hold, adds a new group that shares no readers. */
 static void
 add_first (CleaveBundleFlow *flow, guint first, guint value)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The parts of the layout of a segment, in the order in which they run, and short functions that
- * they share. cleave_bundle_flow_run() (flow.h) calls these parts for each segment that the planner
- * tries.
+/* The phases of the layout of a segment, in the order in which they run, and short functions that
+ * the phases share. cleave_bundle_flow_run() (flow.h) runs these phases for each segment that the
+ * planner tries.
  *
  *   flow.c          checks that steps can be a segment
  *   flow-slots.c    finds the values that are whole, the columns of bands, steps that share memory
@@ -101,7 +101,7 @@ void cleave_bundle_flow_grow_lags (CleaveBundleFlow *flow, guint s);
  * the step whose rows the loop currently computes; other steps compute only rows that these rows
  * need. */
 void cleave_bundle_flow_skip (CleaveBundleFlow *flow, guint target);
-/* Runs the loop of the segment without computing. Sets the `capacity` of each slot: the number of
- * rows of the ring that the step writes. Several steps may share a ring. Then the slot of each of
- * these steps s gets the number of rows that the ring needs in a segment that begins at s. */
+/* Runs the loop of the segment without computing. For each step s, sets the `capacity` in the
+ * step's CleaveBundleSlot: the number of rows of the ring to which s writes its result. If several
+ * steps share a ring, the capacity of step s is valid for a segment that begins at s. */
 void cleave_bundle_flow_run_rows (CleaveBundleFlow *flow);

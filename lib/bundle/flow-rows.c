@@ -27,11 +27,13 @@ find_oldest_needed (const CleaveBundleFlow *flow, guint p)
   return oldest;
 }
 
-/* Enlarges the ring of step `p`, which has just computed a row. If several steps share the ring,
- * the slot of each of these steps s gets the capacity that the ring needs in a segment that begins
- * at s. This capacity is the number of rows from the oldest needed row to the newest row. The
- * newest row is the last one that s has computed. The oldest needed row is the oldest one that any
- * reader of the ring, from the readers of s on, still needs. */
+/* Increases the capacity of the ring of step `p`, which has just computed a row. The capacity is
+ * the number of rows from the oldest row that a reader still needs to the newest row.
+ *
+ * Several steps may share the ring. Then each of these steps s has a capacity in its
+ * CleaveBundleSlot: the rows that the ring needs in a segment that begins at s. The newest row is
+ * the last row that s has computed. The readers are the steps that read the result of s or of a
+ * later step with the same ring. */
 static void
 grow_rings (CleaveBundleFlow *flow, guint p)
 {

@@ -2,9 +2,10 @@
 
 /* Skips rows of a segment that is in a steady state.
  *
- * A loop soon repeats itself: in each period, each step computes the same number of rows, and the
- * number of rows in each ring is the same after the period. So whole periods can be skipped. For
- * example, in
+ * A loop soon repeats itself. A period is a few rows of the last step, and the rows that other
+ *steps compute meanwhile. Each period then computes as many rows of each step as the period before,
+ *and leaves each ring with the same number of rows. So whole periods can be skipped. For example,
+ *in
  *
  *   conv 3x3 -> conv 3x3 stride 2         period: 1 row of the last step, 2 rows of the first step
  *
@@ -14,14 +15,15 @@
  *
  * In two cases, the number of rows in a ring grows from period to period. First, windows may reach
  * beyond the begin of the operand: a stack of dilated convolutions computes thousands of rows
- * before all windows lie inside the operand. Second, a step that reads the ring has computed no row
- * yet: the loop currently computes the rows of a step that does not need this reader. In both
- * cases, the ring has the most rows in the last period, so the last period is not skipped.
+ * before all windows lie inside the operand. Second, a reader of the ring may compute no row for a
+ *while: the dry run currently computes the rows of step `target`, which does not need the reader.
+ *The ring then keeps all rows for the reader. In both cases, the ring has the most rows in the last
+ *period, so the last period is not skipped.
  *
- * The result of the segment may overlay a value. Once no window of this value reaches beyond its
- * begin, the bytes between result and value change by a constant amount in each period. So this
- * number of bytes is largest in the first or in the last of these periods, and these two periods
- * are not skipped. */
+ * The result of the segment may overlay a value. Once no window reaches beyond the begin of this
+ *value, the distance in bytes between result and value changes by a constant amount in each period.
+ *So the distance is largest in the first or in the last of these periods, and these two periods are
+ *not skipped. */
 
 #include <string.h>
 
@@ -46,6 +48,8 @@ find_free_rows (const CleaveBundleFlow *flow, guint s, guint operand, gint64 nex
   return flow->segment.is_upward ? (CleaveSpan){ extent - span.end, extent - span.begin } : span;
 }
 
+/* Returns the number of rows that step `s` has computed in the current period, that is, since
+ * `flow->made` was copied to `flow->mark`. */
 static gint64
 get_advance (const CleaveBundleFlow *flow, guint s)
 {
@@ -65,12 +69,14 @@ is_complete (const CleaveBundleFlow *flow, guint s)
   return *get_made (flow, s) == get_result (flow, s)->image.rows;
 }
 
-/* For a step `s` that has computed rows since `flow->made` was copied to `flow->mark`. Returns
- * whether its window and the newest operand row have advanced by the same number of rows. For
- * example, with stride 2, 3 new rows of `s` advance the window by 6 rows. A complete operand need
- * not advance. Returns FALSE if the window lay wholly in the padding before the operand at the time
- * of the copy. For an operand that the result of the segment overlays, even a single row of the
- * window in the padding is enough for FALSE. */
+/* Returns whether, in the current period, the window of step `s` and the newest operand row have
+ * advanced by the same number of rows. The caller passes a step `s` that has computed rows in the
+ * period. For example, with stride 2, 3 new rows of `s` advance the window by 6 rows. A complete
+ * operand need not advance.
+ *
+ * Also returns FALSE if all rows of the window lay in the padding before the operand when the
+ * period began. If the result of the segment overlays the operand, one such row suffices for FALSE.
+ * */
 static gboolean
 advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -91,32 +97,30 @@ advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
   return reads_overlaid (flow, s, operand) ? marked.begin >= 0 : marked.end > 0;
 }
 
-/* For a step `s` that has computed no row since `flow->made` was copied to `flow->mark`: returns
- * whether `s` still waits for rows of this operand. That is so in three cases: the operand has no
- * new row; `s` has computed all rows; the first operand row that `s` needs is not one of the new
- * rows. */
+/* Returns whether the current period computed the first operand row that step `s` needs for its
+ * next row. The caller passes a step `s` that has computed no row in the period. */
 static gboolean
-waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
+got_first_row (const CleaveBundleFlow *flow, guint s, guint operand)
 {
   guint p = find_producer (flow, get_step (flow, s), operand);
   gint64 begin;
 
   if (p == CLEAVE_BUNDLE_NONE || get_advance (flow, p) == 0 || is_complete (flow, s))
-    return TRUE;
+    return FALSE;
   begin = find_free_rows (flow, s, operand, *get_made (flow, s)).begin;
-  return begin < flow->mark[p - flow->segment.first] || begin >= *get_made (flow, p);
+  return begin >= flow->mark[p - flow->segment.first] && begin < *get_made (flow, p);
 }
 
-/* Returns whether the loop is in a steady state: the rows computed since `flow->made` was copied to
- * `flow->mark` are one period. If a step has computed rows since then, its operands must have
- * advanced with these rows (advances_with()). Any other step must still wait for its operands
- * (waits_for()). */
+/* Returns whether the loop is in a steady state, that is, whether the next period repeats the
+ * current one. A step that has computed rows in the period must have advanced in step with its
+ * operands (advances_with()). For any other step, the period must not have computed the first
+ * operand row that the step needs (got_first_row()). */
 static gboolean
 is_steady (const CleaveBundleFlow *flow)
 {
   for (guint s = flow->segment.end; s-- > flow->segment.first;)
     for (guint i = 0; i < get_step (flow, s)->n_operands; i++)
-      if (get_advance (flow, s) > 0 ? !advances_with (flow, s, i) : !waits_for (flow, s, i))
+      if (get_advance (flow, s) > 0 ? !advances_with (flow, s, i) : got_first_row (flow, s, i))
         return FALSE;
   return TRUE;
 }
@@ -158,7 +162,7 @@ count_periods_apart (const CleaveBundleFlow *flow, guint s, guint operand)
                                      : (begin - *get_made (flow, p)) / get_advance (flow, p);
 }
 
-/* Returns the number of whole periods that can be skipped. */
+/* Returns how many repetitions of the current period can be skipped. */
 static gint64
 count_periods (const CleaveBundleFlow *flow)
 {
@@ -173,8 +177,8 @@ count_periods (const CleaveBundleFlow *flow)
           n = MIN (n, count_periods_apart (flow, s, i));
         else if (get_step (flow, s)->rows[i].stride != 0)
           limit = find_limit (flow, s, i, limit);
-      /* `limit` minus 1: if n periods are skipped, the window of the row after them must still end
-       * inside the operand */
+      /* the next row after n skipped periods must be below `limit`, so that the window of this row
+       * still ends inside each operand */
       if (rows > 0)
         n = MIN (n, (limit - 1 - *get_made (flow, s)) / rows);
     }

@@ -63,22 +63,22 @@ typedef struct
 #define CLEAVE_BUNDLE_MAX_STEPS 96
 
 /* The result of a dry run: the number of rows in each ring, for all segments that end at one step.
- * The planner finds these numbers by running the loop of the longest of these segments once,
- * without computing.
+ * The dry run executes the loop of the longest of these segments once, without computing.
  *
  *   a -> b -> c -> d       the dry run of a to d also gives the rows of b to d, c to d, and d
  *
- * A step requests rows only from earlier steps. So the steps of a shorter segment compute their
- * rows in the same order whether the segment includes the earlier steps or not. flow-runs.c keeps
- * the last results. */
+ * A step requests rows only from earlier steps. So the steps c and d compute their rows in the same
+ * order in the segments a to d, b to d, and c to d. flow-runs.c keeps the results of the last dry
+ * runs. */
 typedef struct
 {
   guint first, end; /* the steps [first, end) are the longest segment of the dry run. If `end` is 0,
                      * there was no dry run */
   guint *next; /* indexed by step minus `first`: the next step that uses the step's memory (`next`
                   of its CleaveBundleSlot) */
-  gint64 *capacity; /* indexed by step minus `first`: number of rows that the step's memory needs if
-                     * the step is the first one of the segment that uses this memory */
+  gint64 *capacity; /* indexed by step minus `first`: number of rows that the step's memory needs.
+                     * The number is valid for a segment in which no earlier step uses this memory
+                     * */
   CleaveBundleOverlay *overlays; /* indexed by step minus `first`: overlay of the segment that
                                   * begins at the step; invalid in a dry run with several bands */
 } CleaveBundleRun;
@@ -103,22 +103,23 @@ typedef struct
   CleaveSpan *columns;     /* indexed by band * number of steps + step - segment.first: columns that
                             * the step computes in the band */
   gint64 *made; /* indexed by step minus segment.first: number of rows that the step has computed */
-  gint64 *mark; /* copy of `made`, taken when the step whose rows the loop computes had computed
-                 * `marked_row` rows (flow-steady.c) */
+  gint64 *mark; /* earlier copy of `made` (flow-steady.c). At the time of the copy, the target step,
+                 * whose rows the dry run currently requests, had computed `marked_row` rows */
   gint64 marked_row;
   gint64 n_skipped;   /* number of rows that flow-steady.c has skipped in all segments, without the
                        * rows of rings */
   gint64 n_runs;      /* number of dry runs in flow-rows.c */
-  gboolean walks_all; /* for tests: skip no rows (flow-steady.c), and use no earlier run
-                       * (flow-runs.c) */
+  gboolean walks_all; /* for tests: make a full dry run for each segment. Skip no rows
+                       * (flow-steady.c), and use no result of an earlier dry run (flow-runs.c) */
   /* indexed by step minus segment.first: the reader that requested the step's next row */
   guint *reader;
   CleaveBundleRun runs[3]; /* [0]: the last dry run without bands; [1]: the last dry run with bands;
                             * [2]: the last dry run of a segment that is_upward */
-  GArray *overlays;        /* CleaveBundleOverlayGroup: the overlays of the segments whose rows the
-                            * current dry run finds */
-  GArray *readers;         /* CleaveBundleReader: operands that read the overlaid values,
-                            * first_reader and n_readers for each CleaveBundleOverlayGroup */
+  GArray *overlays;        /* CleaveBundleOverlayGroup: the overlays of all segments for which the
+                            * current dry run counts the rows of rings */
+  GArray *readers;         /* CleaveBundleReader: the operands that read the overlaid values. The
+                            * fields `first_reader` and `n_readers` of a CleaveBundleOverlayGroup
+                            * select the entries of the group */
   guint8 *overlaid;        /* indexed by step minus segment.first: bit i is set if an overlay in
                             * `overlays` overwrites operand i of the step */
   guint end_slot;          /* index of the step whose memory holds the result of the segment */

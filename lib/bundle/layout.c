@@ -98,9 +98,10 @@ add_rings (Builder *b, guint index)
 
 /* The functions below estimate the accesses to buffers. */
 
-/* Adds an estimate of the bytes that a step reads of an operand to the accesses of the operand's
- * buffer. A kernel computes four multiply-adds with one read. So the estimate is one element for
- * every four multiply-adds, but at least the bytes of the operand. */
+/* Estimates the bytes that a step reads of an operand, and adds this number to `accesses` of the
+ * operand's buffer. A kernel computes four multiply-adds with each element that it reads. So the
+ * estimate is the bytes of one element for every four multiply-adds, but at least the bytes of the
+ * whole operand. */
 static void
 add_reads (const Builder *b, const CleaveBundleStep *step, guint operand)
 {

@@ -39,7 +39,8 @@ typedef struct
   gboolean is_combined; /* the weights of four channels have the order of kernels/dot-s8.h */
 } Geometry;
 
-/* Returns the number of weights of one channel in a line, final zeros included. */
+/* Returns the number of weights that one channel has in a line of weights (kernels/conv-s8.c). The
+ * number includes the zeros that extend the line to a multiple of four weights. */
 static gint64
 count_line (const Geometry *g)
 {

@@ -226,8 +226,9 @@ print_repeat (const char *constant,
       extents[0], extents[1], extents[2]);
 }
 
-/* Appends the C initializer of a CleaveRepeat for an operand with the shape of a batch. The kernel
- * reads the batch as one image, which has the rows of all images. */
+/* Appends the C initializer of a CleaveRepeat for an operand of a node for which is_full_batch() is
+ * TRUE. The kernel reads all images of the batch as one image, which has the rows of all of them.
+ * */
 static void
 print_full (const CleaveNode *node, guint operand, CleaveBundleLayer *layer, GString *fields)
 {

@@ -38,8 +38,8 @@ add_constant (const CleaveNode *node, guint operand, const char *type, CleaveBun
       (gsize) cleave_shape_n_elements (&node->operands[operand].result->type.shape));
 }
 
-/* Appends two fields: the multipliers and the shifts, either of the four gates or of the three
- * products. */
+/* Appends two fields: `n` multipliers and `n` shifts. `prefix`: begin of the names of both fields.
+ * */
 static gboolean
 print_factors (const CleaveNode *node,
                const char *prefix,

@@ -34,8 +34,8 @@ run_on_indices (const CleaveNode *node, guint d, gint32 base)
   return cleave_bundle_run_on (node, x);
 }
 
-/* Finds, for each index of the result in dimension d, the index of operand 0 from which the op
- * copies. Returns FALSE if a source also depends on indices of other dimensions. */
+/* Sets `at` of dimension d (Sources). Returns FALSE if a source also depends on the indices of
+ * other dimensions. */
 static gboolean
 find_sources_in (const CleaveNode *node, guint d, Sources *sources)
 {
@@ -128,8 +128,8 @@ print_fill (const CleaveNode *node, gsize at, GString *fields)
   g_string_append (fields, "}");
 }
 
-/* Returns whether the op's dimension map covers all sources in dimension `d`: at[i] is in the
- * operand span for index i. A Pad that repeats border elements has sources outside these spans. */
+/* Returns whether the op's dimension map covers the source at[i] (Sources) of each index i of the
+ * result. A Pad that repeats border elements has sources that the map does not cover. */
 static gboolean
 are_mapped (const CleaveNode *node, guint d, const gint64 *at)
 {

@@ -5,10 +5,11 @@
  * (views.c) and need no kernel.
  *
  * To find the order, the op's reference code runs on the numbers 0, 1, 2, …. The order is then
- * written as nested loops. A loop is called a digit: it has an extent, the number of its
- * iterations, and a step, which each iteration adds to the offset. The first digit is the outermost
- * loop. For example, the order 0 1 2 6 7 8 3 4 5 9 10 11 has three digits, with the extents 2, 2, 3
- * and the steps 3, 6, 1. */
+ * written as nested loops. Each loop has an extent, the number of its iterations, and a step, which
+ * each iteration adds to the offset. For example, the order 0 1 2 6 7 8 3 4 5 9 10 11 has three
+ * loops, with the extents 2, 2, 3 and the steps 3, 6, 1; the outermost loop is first. The kernel
+ * (kernels/reorder.c) counts the iterations as the digits of a number, so its constants call a loop
+ * a digit. */
 
 #include <string.h>
 
@@ -16,14 +17,13 @@
 #include "op-help.h"
 #include "ops.h"
 
-/* largest number of digits (nested loops) of an order; equals CLEAVE_MAX_DIGITS in
- * kernels/constants.h */
-#define MAX_DIGITS 8
+/* largest number of nested loops; equals CLEAVE_MAX_DIGITS in kernels/constants.h */
+#define MAX_LOOPS 8
 
 typedef struct
 {
   gint64 extent, step;
-} Digit;
+} Loop;
 
 /* Returns a list with an offset for each element of the result in memory order: the offset of the
  * operand's element that the op copies. */
@@ -48,10 +48,11 @@ find_order (const CleaveNode *node)
   return order;
 }
 
-/* Returns whether, in each group of `extent` elements, each offset is larger than the offset before
- * it by the same number: order[1] - order[0]. */
+/* Returns whether a loop with `extent` iterations visits each `extent` consecutive offsets of
+ * `order`. Then each offset is larger than the offset before it by the loop's step, order[1] -
+ * order[0]. */
 static gboolean
-is_digit (const gint32 *order, gint64 n, gint64 extent)
+is_loop (const gint32 *order, gint64 n, gint64 extent)
 {
   for (gint64 i = 0; i < n; i++)
     if (order[i] - order[i - i % extent] != (order[1] - order[0]) * (i % extent))
@@ -59,50 +60,51 @@ is_digit (const gint32 *order, gint64 n, gint64 extent)
   return TRUE;
 }
 
-/* Finds the last digit (the innermost loop) of an order of `n` elements. Sets `step` and returns
- * the extent of the digit; 1 if there is no digit. Removes the digit from `order`: keeps only the
- * first of each `extent` elements. */
+/* Finds the innermost loop that visits the `n` offsets of `order`. Sets the loop's step, and
+ * returns the loop's extent; 1 if no loop visits the offsets in this order. Removes the loop from
+ * `order`: keeps only the first offset of each `extent` offsets. */
 static gint64
-take_digit (gint32 *order, gint64 n, gint64 *step)
+take_loop (gint32 *order, gint64 n, gint64 *step)
 {
   gint64 extent = 2;
 
   *step = order[1] - order[0];
   while (extent < n && order[extent] - order[extent - 1] == *step)
     extent++;
-  while (extent > 1 && (n % extent != 0 || !is_digit (order, n, extent)))
+  while (extent > 1 && (n % extent != 0 || !is_loop (order, n, extent)))
     extent--;
   for (gint64 i = 0; i < n / extent; i++)
     order[i] = order[i * extent];
   return extent;
 }
 
-/* Writes an order of `n` elements as nested loops. Sets `digits`, the outermost loop first. Returns
- * the number of digits; 0 if MAX_DIGITS digits do not suffice. Overwrites `order`. */
+/* Finds nested loops that visit the `n` offsets of `order`. Stores the loops in `loops`, the
+ * outermost loop first. Returns the number of loops; 0 if MAX_LOOPS loops do not suffice.
+ * Overwrites `order`. */
 static guint
-find_digits (gint32 *order, gint64 n, Digit *digits)
+find_loops (gint32 *order, gint64 n, Loop *loops)
 {
-  guint k = MAX_DIGITS;
+  guint k = MAX_LOOPS;
 
   while (n > 1)
     {
       if (k == 0)
         return 0;
       k--;
-      digits[k].extent = take_digit (order, n, &digits[k].step);
-      if (digits[k].extent == 1)
+      loops[k].extent = take_loop (order, n, &loops[k].step);
+      if (loops[k].extent == 1)
         return 0;
-      n /= digits[k].extent;
+      n /= loops[k].extent;
     }
-  if (k == MAX_DIGITS)
-    digits[--k] = (Digit){ 1, 0 };
-  memmove (digits, digits + k, sizeof *digits * (MAX_DIGITS - k));
-  return MAX_DIGITS - k;
+  if (k == MAX_LOOPS)
+    loops[--k] = (Loop){ 1, 0 };
+  memmove (loops, loops + k, sizeof *loops * (MAX_LOOPS - k));
+  return MAX_LOOPS - k;
 }
 
 static void
 set_fields (
-    const CleaveNode *node, const Digit *digits, guint n, gint32 first, CleaveBundleLayer *layer)
+    const CleaveNode *node, const Loop *loops, guint n, gint32 first, CleaveBundleLayer *layer)
 {
   CleaveBundleImage x = cleave_bundle_image (node->operands[0].result);
   CleaveBundleImage y = cleave_bundle_image (&node->results[0]);
@@ -110,10 +112,10 @@ set_fields (
 
   g_string_printf (fields, ".n_digits = %u, .first = %d, .extents = {", n, first);
   for (guint k = 0; k < n; k++)
-    g_string_append_printf (fields, " %" G_GINT64_FORMAT ",", digits[k].extent);
+    g_string_append_printf (fields, " %" G_GINT64_FORMAT ",", loops[k].extent);
   g_string_append (fields, " }, .steps = {");
   for (guint k = 0; k < n; k++)
-    g_string_append_printf (fields, " %" G_GINT64_FORMAT ",", digits[k].step);
+    g_string_append_printf (fields, " %" G_GINT64_FORMAT ",", loops[k].step);
   g_string_append_printf (fields,
                           " }, .columns = %" G_GINT64_FORMAT ", .channels = %" G_GINT64_FORMAT
                           ", .row_elements = %" G_GINT64_FORMAT ", .x_columns = %" G_GINT64_FORMAT
@@ -128,7 +130,7 @@ gboolean
 cleave_bundle_describe_reorder (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
   const CleaveShape *shape = &node->results[0].type.shape;
-  Digit digits[MAX_DIGITS];
+  Loop loops[MAX_LOOPS];
   g_autofree gint32 *order = NULL;
   gint64 n_bytes = cleave_tensor_type_n_bytes (&node->operands[0].result->type);
   gint64 n_elements = cleave_shape_n_elements (shape);
@@ -142,10 +144,10 @@ cleave_bundle_describe_reorder (const CleaveNode *node, CleaveBundleLayer *layer
       cleave_bundle_image (&node->results[0]).images != 1)
     cleave_bundle_layer_set_folded (layer);
   order = find_order (node);
-  n = find_digits (order, n_elements, digits);
+  n = find_loops (order, n_elements, loops);
   if (n == 0)
     return cleave_bundle_fail (node, error, "a bundle has no kernel for this order of elements");
-  set_fields (node, digits, n, n_elements == 0 ? 0 : order[0], layer);
+  set_fields (node, loops, n, n_elements == 0 ? 0 : order[0], layer);
   return TRUE;
 }
 

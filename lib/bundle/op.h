@@ -36,15 +36,15 @@ const char *cleave_bundle_layer_add_array (CleaveBundleLayer *layer,
                                            const char *type,
                                            gconstpointer data,
                                            gsize n_elements);
-/* Makes the layer sum the rows of variable operand 0 as soon as they are computed, so that only one
- * row is in memory at a time. The result of the layer must have one row that needs each row of the
- * operand once, as in a global pooling.
+/* Makes the layer add each row of variable operand 0 to running sums as soon as the row is
+ * computed, so that only one row is in memory at a time. The result of the layer must have one row
+ * that needs each row of the operand once, as in a global pooling.
  *
- * The sums are one row of `columns` pixels. `kernel` adds row `call->row` of the operand to the
- * sums in `call->y`; for row 0, `kernel` sets the sums. `kernel` reads the constants of the layer.
- * After the last row, the kernel of cleave_bundle_layer_set_kernel() computes the result. This
- * kernel gets the sums as its variable operand 0, and reads them as row R - 1 if the summed operand
- * has R rows. */
+ * The running sums are one row of `columns` pixels. `kernel` adds row `call->row` of the operand to
+ * the sums in `call->y`; for row 0, `kernel` sets the sums. `kernel` reads the constants of the
+ * layer. After the last row, the kernel of cleave_bundle_layer_set_kernel() computes the result.
+ * That kernel gets the sums as variable operand 0. If the summed operand has R rows, the kernel
+ * reads the sums as row R - 1. */
 void cleave_bundle_layer_set_sums (CleaveBundleLayer *layer,
                                    const char *kernel,
                                    gint64 columns,
@@ -112,9 +112,9 @@ cleave_bundle_offset (const CleaveBundleImage *image, const CleaveShape *shape, 
 
 /* Returns the record of a node's op; NULL if a bundle cannot compute it. */
 const CleaveBundleOp *cleave_bundle_op_find (const CleaveNode *node);
-/* Returns which operand of a join (CLEAVE_OP_JOIN, such as Concat) this layer copies; each operand
- * is copied by a layer of its own. If the operand is computed at run time, it is variable operand 0
- * of the layer. The next variable operand is the result of the previous layer of the join, which
- * this layer must overwrite (cleave_bundle_layer_set_in_place()). The first layer has no such
- * operand. */
+/* Returns which operand of a join (CLEAVE_OP_JOIN, such as Concat) this layer copies; a join has
+ * one layer for each operand. If a run computes the copied operand, that operand is variable
+ * operand 0 of the layer. Each layer but the first has one more variable operand, the last one: the
+ * result of the previous layer, which this layer must overwrite
+ * (cleave_bundle_layer_set_in_place()). */
 guint cleave_bundle_layer_get_part (const CleaveBundleLayer *layer);

@@ -51,8 +51,10 @@ is_overlay (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
  * buffers have now.
  *
  * If the rows of the result are computed downward, the result must begin at least `lag` bytes
- * before the value. If they are computed upward, the result must end at least `lag` bytes after the
- * value. A negative `lag` -n allows the opposite order, with a distance of at most n bytes.
+ * before the value. A negative `lag` -n lets the result begin at most n bytes after the value.
+ *
+ * If the rows are computed upward, the result must end at least `lag` bytes after the value. A
+ * negative `lag` -n lets the result end at most n bytes before the value.
  *
  * If the result begins (upward: ends) after the value, the distance must be at least one row. A
  * smaller distance would break kernels that work in place: they write each row from its begin, and
@@ -269,7 +271,7 @@ compare_densities (gconstpointer a, gconstpointer b)
   return p != q ? (p > q ? -1 : 1) : compare_sizes (a, b);
 }
 
-/* Swaps two buffers in an order, twice. `seed` determines the buffers. */
+/* Changes an order by two swaps. Each swap exchanges two buffers, which `seed` determines. */
 static void
 shuffle (CleaveBundleBuffer **order, guint n, guint32 *seed)
 {

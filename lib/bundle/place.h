@@ -22,8 +22,7 @@ typedef struct
   guint over;             /* value whose buffer this buffer may overlap in segment `first`
                              (CleaveBundleOverlay); CLEAVE_BUNDLE_NONE: no such value */
   gint64 lag;
-  gint64 row_bytes; /* for a buffer with a value `over`: bytes of a row of the result in this
-                     * buffer */
+  gint64 row_bytes; /* bytes of a row of the result in this buffer; valid if `over` is a value */
   gboolean is_upward;
 } CleaveBundleBuffer;
 

@@ -156,8 +156,9 @@ add_bounded (GArray *partials, const PartialPlan *partial)
 }
 
 /* Returns whether the segment `g`, appended to the plan `before`, must not overlay the value
- * g->overlay.value. This is so if that value is the result of the last segment of `before`, and
- * overlays another value in the same direction (State). */
+ * g->overlay.value. This is so if that value is the result of the last segment of `before`, which
+ * overlays another value, and both segments compute their rows in the same direction. `state`: the
+ * overlay of that last segment. */
 static gboolean
 is_blocked (const PartialPlan *before, State state, const CleaveBundleSegment *g)
 {
@@ -308,8 +309,8 @@ compare_plans (gconstpointer a, gconstpointer b)
   return x->peak_bytes < y->peak_bytes ? -1 : x->peak_bytes > y->peak_bytes;
 }
 
-/* Returns the plans (CleaveBundlePlan) of the whole model that no other plan dominates. Compares
- * the plans of all states with one another. */
+/* Returns the plans (CleaveBundlePlan) of the whole model that no other plan dominates. Takes the
+ * partial plans that cover all steps, from each State. */
 static GPtrArray *
 list_plans (const Search *s)
 {

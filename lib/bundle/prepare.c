@@ -172,8 +172,9 @@ where_zero (CleaveGraph *graph, const CleaveNode *node, guint slot, GError **err
   return half != NULL && rewrite (graph, half, error) ? &half->results[0] : NULL;
 }
 
-/* Replaces a Where of three variable operands by two nodes with two variable operands each. Their
- * sum has the same bits, since adding -0 changes no number. */
+/* Replaces Where (c, x, y) with three variable operands by Where (c, x, -0) + Where (c, -0, y).
+ * Each of these nodes has two variable operands. The bits are the same, since adding -0 changes no
+ * number. */
 static gboolean
 halve_where (CleaveGraph *graph, CleaveNode *node, GError **error)
 {

@@ -210,8 +210,8 @@ check (const Lowering *l, GError **error)
   return TRUE;
 }
 
-/* Maps each result of the recurrent node that has users to a value of the bundle. `end`: the value
- * that contains all results. */
+/* Maps each used result of the recurrent node to a value of the bundle. `end`: index of the value
+ * that contains all results of the node. */
 static void
 add_results (const Lowering *l, guint end)
 {

@@ -155,9 +155,9 @@ cleave_split (uint32_t bits, int32_t *exponent)
 
 /* Returns a * b + c, rounded once. The integer `sum` is first the product a * b, shifted left by 14
  * bits. The integer `other` is c, shifted to the exponent of `sum`. A right shift that loses a 1
- * sets bit 0 of the shifted integer. If c is shifted right, this bit 0 does not change the product,
- * whose lowest bit is bit 14. If a or b is subnormal, `sum` has at least 37 bits above bit 0,
- * enough to round to 24 bits. */
+ * sets bit 0 of the shifted integer to 1, so that rounding sees the loss. Bits 0 to 13 of `sum` are
+ * 0, so bit 0 of a right-shifted `other` changes no bit of the product. If a or b is subnormal,
+ * `sum` has at least 37 bits above bit 0, enough to round to 24 bits. */
 static CLEAVE_APART float
 cleave_fma (float a, float b, float c)
 {

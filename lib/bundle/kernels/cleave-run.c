@@ -138,11 +138,13 @@ set_call (CleaveRun *run, uint32_t layer, int32_t row)
     set_rows (run, l->operands[i], &call->x[i]);
 }
 
-/* Sets the call that computes the next row of the target. If a layer lacks rows for that row, sets
- * the call that computes one of the missing rows instead. Returns the kernel to call.
+/* Prepares the next call of a kernel, and returns the kernel. The call computes the next row of the
+ * target layer (run->target), or first an operand row that a layer needs for that row and that does
+ * not exist yet.
  *
- * If only the next layer of the segment reads the row of this call, the search for the following
- * call begins with that layer. If not, the search begins with the target. */
+ * Sets run->layer, the layer at which the search for the following call begins. If only the next
+ * layer of the segment reads the row of this call, that is the next layer. If not, it is the target
+ * layer. */
 static CLEAVE_APART CleaveKernel
 cleave_run_next (CleaveRun *run)
 {

@@ -107,9 +107,10 @@ typedef struct
   const CleaveSegment *segment;
   const uint16_t *columns; /* the segment's entries in the table `columns` of the model */
   uint32_t first;          /* first layer of the segment */
-  uint32_t target; /* index, minus `first`, of the layer whose rows are computed now, in order; the
-                    * result of this layer is whole, not a ring */
-  uint16_t layer;  /* layer that computes the next row */
+  uint32_t target; /* the target layer, as an index minus `first`. cleave_run() computes the rows of
+                    * this layer one after the other, and rows of earlier layers as they are needed.
+                    * The result of the target layer is whole, not a ring */
+  uint16_t layer;  /* layer at which the search for the next call begins */
   uint8_t band;
 } CleaveRun;
 

@@ -98,10 +98,10 @@ typedef struct
   int32_t channels, n, n_columns;
 } CleaveLayerNormF32;
 
-/* A matrix product of two values A and B. Each sum is over the channels k of A, and row k of B has
- * the factors for channel k. If has_columns, there is a matrix product for each row r of the images
- * A and B. Then the columns of an image are the rows of a matrix. Column k in row r of B has the
- * factors for channel k in row r of A. */
+/* A matrix product of two values A and B, whose elements have the indices [row][column][channel].
+ * Element [r][i][j] of the result is a sum over the channels k of A. If has_columns is 0, the terms
+ * of the sum are A[r][i][k] * B[k][0][j]. If has_columns is 1, the terms are A[r][i][k] *
+ * B[r][k][j]: each row r is a separate matrix product. */
 typedef struct
 {
   int32_t in, out; /* numbers of channels of A and of B */

@@ -183,8 +183,8 @@ typedef struct
   CleaveAxis axes[3]; /* the axes of rows, columns and channels */
   int32_t channels;   /* number of channels of the result */
   int16_t size;       /* bytes of an element */
-  uint8_t fill[8];    /* fill value: the first `size` bytes are the value of each element of the
-                       * result outside of the operand, such as padding */
+  uint8_t fill[8];    /* fill value, in the first `size` bytes: the value of each element of the
+                       * result that is copied from no element of the operand, such as padding */
 } CleaveMove;
 
 /* A value that is joined from parts. Each layer copies one part. */
@@ -215,9 +215,9 @@ typedef struct
   int32_t block;    /* rows (and columns) of a block: the attribute `blocksize` */
   int32_t channels; /* channels of DepthToSpace's result, or of SpaceToDepth's operand */
   int16_t size;     /* bytes of an element */
-  /* 1: mode DCR; 0: mode CRD. A block of pixels in the value with more rows is one pixel in the
-   * value with fewer rows. Channel c of the block's pixel p is channel p * channels + c of this one
-   * pixel in mode DCR. In mode CRD, it is channel c * block * block + p. */
+  /* 1: mode DCR; 0: mode CRD. The value with more rows has blocks of pixels; the value with fewer
+   * rows has one wide pixel for each block. Channel c of pixel p of a block is one channel of the
+   * wide pixel: channel p * channels + c in mode DCR, channel c * block * block + p in mode CRD. */
   int16_t is_columns_first;
 } CleaveBlocks;
 
@@ -284,13 +284,14 @@ typedef struct
 
 #define CLEAVE_MAX_DIGITS 8
 
-/* A value with the elements of an operand in another order. The index of an element of the value in
- * memory is written as digits, as in a number; the last digit is the lowest. Digit k counts from 0
- * to extents[k] - 1. If digit k increases by 1, the index in the operand increases by steps[k]. */
+/* A result that has the elements of an operand in another order. The index of an element of the
+ * result in memory is a number with mixed radix: digit k counts from 0 to extents[k] - 1, and the
+ * last digit is the lowest. If digit k increases by 1, the index in the operand increases by
+ * steps[k]. */
 typedef struct
 {
-  int32_t n_digits, first; /* n_digits: number of digits of an index; first: index, in the operand,
-                            * of the element that is first in memory */
+  int32_t n_digits, first; /* n_digits: number of these digits; first: index in the operand of the
+                            * element that is first in the result's memory */
   int32_t extents[CLEAVE_MAX_DIGITS], steps[CLEAVE_MAX_DIGITS];
   int32_t columns, channels; /* numbers of columns and channels of the result */
   /* number of elements in a row of the operand, and number of columns of the operand */

@@ -14,8 +14,8 @@ typedef struct
                     * contiguous elements */
   int32_t count;   /* number of elements of a line */
   int32_t step;    /* number of elements from the end of a line to the start of the next line */
-  int32_t skip;    /* number of weights, in a row of the kernel, of taps on padding, for one channel
-                    * of the result */
+  int32_t skip;    /* number of weights to skip in each row of the kernel, for one channel of the
+                    * result: the weights of the taps that lie on padding */
   int32_t n;       /* number of channels of the block, four or one */
   float sum[4];
 } ConvF32;

@@ -90,7 +90,7 @@ conv_s8_add (ConvS8 *s, const int8_t *w)
   if (s->n == 1)
     conv_s8_add_single (s, w);
 #ifdef CLEAVE_SEPARATE_WEIGHTS
-#ifndef CLEAVE_MVE /* Helium computes the sums of two pixels in the same time */
+#ifndef CLEAVE_MVE /* Helium computes two pixels in the time of one */
   else if (!s->window.p->is_combined && s->pixels == 1)
     dot_separate_s8_1x4 (s->sum, s->from, w, s->count);
 #endif

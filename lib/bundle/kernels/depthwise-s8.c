@@ -53,12 +53,13 @@
 typedef struct
 {
   WindowS8 window;
-  const int8_t *x, *w; /* x: address, in slot 0, of the channel 0 that the first tap with data
-                        * reads; w: address of the weights of this tap */
+  const int8_t *x, *w; /* x: address, in slot 0 of the operand, of the element of channel 0 that the
+                        * first tap with data reads; w: address of the weights of this tap */
   int32_t taps;        /* number of taps, in each row of the kernel, that read data and not
                         * padding */
-  int32_t step, skip;  /* step: distance in bytes of the elements of x that two adjacent taps read;
-                        * skip: bytes of the weights on padding, in a row of the kernel */
+  int32_t step, skip;  /* step: distance in bytes of the elements of x that two adjacent taps read.
+                        * skip: number of bytes to skip in each row of the kernel: the weights of
+                        * the taps that lie on padding */
   int32_t zeros;       /* -x_zero; with DSP instructions and without Helium, in both halves of the
                           word */
 } DepthwiseS8;

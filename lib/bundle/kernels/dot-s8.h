@@ -84,9 +84,10 @@ dot_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
 }
 #else
 #ifdef CLEAVE_DSP
-/* Multiplies two elements (the halves of `a`) by their weights for two channels, the int16 from w +
- * `at` on. Adds the products with the whole int16 to s1, and the products with the low bytes to
- * s0. */
+/* Adds products for two elements and two channels. The halves of the word `a` are the elements. The
+ * word at address w + `at` has an int16 for each element, which combines the weights for the two
+ * channels. Adds the products with these int16 to s1, and the products with their low bytes, the
+ * weights for the first channel, to s0. */
 #define DOT_S8_PAIR(at, a, s0, s1)                                                                 \
   memcpy (&v, w + (at), sizeof v);                                                                 \
   s1 = __smlad (a, v, s1);                                                                         \

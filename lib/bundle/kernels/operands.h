@@ -9,10 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An operand of a layer: the rows that are computed and still in memory. */
+/* An operand of a layer: the rows that are computed and still in memory. A slot is the memory of
+ * one row. */
 typedef struct
 {
-  const unsigned char *data; /* address of the first pixel of slot 0, which is in column `begin` */
+  const unsigned char *data; /* address of the pixel in column `begin` of slot 0 */
   uint32_t row_bytes;        /* distance in bytes from one slot to the next */
   uint16_t made;             /* number of rows that were computed, modulo 2^16 */
   uint16_t slot;             /* slot of row number `made`, which is computed next */

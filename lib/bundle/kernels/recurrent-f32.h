@@ -82,8 +82,9 @@ recurrent_start (float *to, const float *from, int32_t n)
     to[j] = from == NULL ? 0 : from[j];
 }
 
-/* Sets `s` to the time step call->row of the sequence in column `column`. Before row 0, the state
- * is an operand of one row, or constant. */
+/* Prepares `s` for time step number call->row of one sequence. The column `column` of each value
+ * belongs to this sequence. In time step 0, copies the initial state from operand 1 or from
+ * constants. */
 static inline void
 recurrent_set_step (const CleaveCall *call, int32_t column, RecurrentStep *s)
 {

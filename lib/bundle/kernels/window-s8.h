@@ -195,7 +195,8 @@ window_s8_scale_four (const CleaveConvS8 *p,
 #endif
 
 /* Scales the sums of n channels from `channel` on, and stores them in the pixel at `y`. If `other`
- * is not 0, also scales sum[4] ..., and stores them in the pixel `other` bytes after `y`. */
+ * is not 0, sum[4], sum[5] and so on are the sums of the same channels for a second pixel. Then
+ * also scales these sums, and stores them in the pixel `other` bytes after `y`. */
 static CLEAVE_APART void
 window_s8_store (
     const WindowS8 *s, int32_t channel, const uint32_t *sum, int32_t n, int8_t *y, int32_t other)

@@ -43,9 +43,9 @@ winograd_set_tile (Winograd *s, int32_t at)
   s->y[1] = at + 1 < call->end ? y + (at + 1 - call->begin) * channels : NULL;
 }
 
-/* Initializes the sums for column j of the transformed tile, in a block of channels: to 0, and in
- * column 1, one sum of each channel to the bias. Finds the factors of these sums. `w`: the factors
- * of the block. `bias`: the biases of the block; NULL if there are none. */
+/* Begins column j of the transformed tile, for a block of channels. Sets the sums to 0. In column
+ * 1, sets one sum of each channel to the channel's bias instead. Sets s->w to the factors of column
+ * j. `w`: the factors of the block. `bias`: the biases of the block; NULL if there are none. */
 static CLEAVE_APART void
 winograd_begin (Winograd *s, const float *w, const float *bias)
 {
