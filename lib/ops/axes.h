@@ -13,10 +13,11 @@
 
 /* Returns the shape of the result if `axes` of a value of shape x are reduced. */
 CleaveShape cleave_axes_shape (const CleaveShape *x, guint axes, gboolean keepdims);
-/* Sets the maps of operand x. A piece reads each axis of x whole. In every other dimension, the
- * span that a piece reads of x equals the span that the piece computes of the result. */
+/* Sets the maps of operand x. A piece reads the whole extent of x along each axis. In every other
+ * dimension, a piece reads the same span of x as it computes of the result. */
 void cleave_axes_maps (const CleaveShape *x, guint axes, gboolean keepdims, CleaveDimMap *map);
-/* Returns a view of the result `y` with the rank of x. In the view, each axis has extent 1. */
+/* Returns a view of the result `y` with the rank of x. In the view, each reduced dimension has
+ * extent 1. */
 CleaveView
 cleave_axes_expand (const CleaveView *y, const CleaveShape *x, guint axes, gboolean keepdims);
 

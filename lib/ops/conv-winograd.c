@@ -182,8 +182,9 @@ sum_up (const Walk *walk, gint64 channel, float *m)
     CLEAVE_WINOGRAD_RESULT (float, m + 4 * i, 1);
 }
 
-/* Computes a tile for all channels of a group. `at` holds the indices of the image, of the group's
- * first channel in the result, and of the first row and column of the tile, which may be -1. */
+/* Computes a tile of the result for all channels of a group. `at`: four indices in the result:
+ * image, first channel of the group, first row of the tile, first column of the tile. The row and
+ * the column may be -1; then the tile lies partly outside of the result. */
 static void
 compute_tile (const Walk *walk, const gint64 *at)
 {

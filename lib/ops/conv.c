@@ -47,9 +47,9 @@ static gboolean
 has_few_channels (const CleaveCall *call)
 {
   const CleaveConvAttrs *a = call->attrs;
-  /* If each channel of X has one result channel, X has few channels if it has fewer than `many`
-   * channels and at most two spatial dimensions. If each channel of X has several result channels,
-   * the channels are few if each channel of X has fewer than `many_for_each` result channels.
+  /* `multiplier` is the number of result channels for each channel of X. If it is 1, fewer than
+   * `many` result channels are few, and a convolution with three spatial dimensions never has few.
+   * If it is larger, fewer than `many_for_each` result channels for each channel of X are few.
    *
    * Time of the kernel with vectors of 16 pixels, divided by the time of the kernel with vectors of
    * channels (3x3 kernel):

@@ -28,13 +28,13 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 }
 
 /* Rows of elements along the axis. Element 0 of a row is the element that is added first, also if
- * `reverse` is set. Offsets and steps are in elements. */
+ * `reverse` is set. All offsets and distances are in elements. */
 typedef struct
 {
   const CleaveView *x, *y;
   gint64 from, to;               /* offset of the first row in x (`from`) and in y (`to`) */
-  gint64 x_across, y_across;     /* steps from one row to the next, in x and in y */
-  gint64 x_step, y_step, length; /* steps from one element of a row to the next, in x and in y;
+  gint64 x_across, y_across;     /* distances from one row to the next, in x and in y */
+  gint64 x_step, y_step, length; /* distances from one element of a row to the next, in x and in y;
                                   * number of elements of a row */
   gint64 n;                      /* number of rows */
   gboolean exclusive;

@@ -6,8 +6,7 @@
 
 #include "move.h"
 
-/* Returns the number (k) of a diagonal in the submatrix `part`. In the whole matrix, the same
- * diagonal has the number `k`. */
+/* Returns the number that diagonal `k` of the whole matrix has in the submatrix `part`. */
 static gint64
 move_diagonal (gint64 k, const CleaveRange *part)
 {

@@ -9,10 +9,10 @@
 
 #include "elementwise-basics.h"
 
-/* The parts of e^a = (1 + fraction) * 2^exponent, for |a| < 128. `scale` is 2^exponent as a float
- * if that is a normal number, 0 for a below about -87.7, and infinity above about 88.4. If a is
- * NaN, so is fraction. The polynomial is evaluated as even and odd terms, which halves the chain of
- * additions. */
+/* The parts of e^a = (1 + fraction) * 2^exponent, for |a| < 128. `scale` is 2^exponent as a float.
+ * If 2^exponent is not a normal float, `scale` is 0 (a < -87.7, about) or infinity (a > 88.4,
+ * about). If `a` is NaN, `fraction` is NaN. The polynomial is evaluated as even and odd terms,
+ * which halves the chain of additions. */
 typedef struct
 {
   float fraction, scale;
@@ -135,8 +135,8 @@ cleave_f32_log1p_unit (float u)
 {
   float w = 1.0f + u, lost = u - (w - 1.0f);
   guint32 exponent =
-      (cleave_float_bits (w) - 0x3f2aaaabu) & 0xff800000u; /* 0 if w is below 4/3, else 1, in the
-                                                            * bits of the exponent */
+      (cleave_float_bits (w) - 0x3f2aaaabu) & 0xff800000u; /* exponent field of a float: 0 if w is
+                                                            * below 4/3, else 1 (1 << 23) */
   float f = cleave_float_from_bits (cleave_float_bits (w) - exponent) - 1.0f;
   float n = (float) (gint32) exponent * 1.1920929e-7f, d = w - 1.0f;
 
@@ -165,8 +165,9 @@ cleave_f32_sigmoid (float a)
 }
 
 /* Returns erf (a) within 2.65 ulp: 1 - 2^q with the sign of a. Here q is x times a polynomial in x,
- * with x = min (|a|, 3.93). Computes 2^q - 1 without rounding 2^q, which loses no bits near 0. For
- * a of 3.93 or more, the result is 1. */
+ * with x = min (|a|, 3.93). Computes 2^q - 1 directly from the parts of 2^q: 2^q is near 1 if x is
+ * near 0, and rounding 2^q first would lose bits of the difference. If |a| is 3.93 or more, |erf
+ * (a)| is 1. */
 static inline float
 cleave_f32_erf (float a)
 {

@@ -32,9 +32,9 @@ __extension__ typedef struct
 {
 } CleaveNoAttrs;
 
-/* Call the function `word` for the type T, such as cleave_f32_exp() for the word exp and the type
- * float. The code around a macro defines T. T is float or double for CLEAVE_F, and can also be an
- * integer type for CLEAVE_N. */
+/* The macros CLEAVE_F and CLEAVE_N call the function named `word` for the type T. Example: if T is
+ * float, CLEAVE_F (exp, a) calls cleave_f32_exp(). The code that uses a macro must define T. For
+ * CLEAVE_F, T is float or double; for CLEAVE_N, T can also be an integer type. */
 #define CLEAVE_F(word, ...)                                                                        \
   _Generic((T) 0, float : cleave_f32_##word, double : cleave_f64_##word) (__VA_ARGS__)
 #define CLEAVE_N(word, ...)                                                                        \
@@ -46,7 +46,7 @@ __extension__ typedef struct
            : cleave_i32_##word, gint64                                                             \
            : cleave_i64_##word, guint64                                                            \
            : cleave_u64_##word) (__VA_ARGS__)
-/* Calls the function named `word` for the unsigned integer type T. */
+/* CLEAVE_U does the same for an unsigned integer type T. */
 #define CLEAVE_U(word, ...)                                                                        \
   _Generic((T) 0, guint8 : cleave_u8_##word, guint64 : cleave_u64_##word) (__VA_ARGS__)
 /* Returns a if `choice`, else b, in the type T. */

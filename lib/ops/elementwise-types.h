@@ -29,8 +29,8 @@ gboolean cleave_elementwise_infer_power (const CleaveCall *call,
                                          guint elements,
                                          CleaveTensorType *results,
                                          GError **error);
-/* Infers the type of a Mod. Fails for floats unless fmod is 1, as ONNX requires: the remainder has
- * the sign of the dividend. */
+/* Infers the type of a Mod. Fails for floats if the attribute fmod is 0: ONNX allows floats only
+ * with fmod 1, for which the remainder has the sign of the dividend. */
 gboolean cleave_elementwise_infer_remainder (const CleaveCall *call,
                                              guint elements,
                                              CleaveTensorType *results,

@@ -208,8 +208,8 @@ cleave_fixed_log (gint32 x)
   const gint32 num_cubic = 117049297, den_quadratic = 127690142, den_one = 1057819769,
                den_linear = 638450708;
   const gint32 quarter = 1 << 23;
-  gint bits = 12, unit = 25; /* `bits`: number of bits of x before the binary point; `unit`:
-                              * `power` and `other_power` are numbers k, in units of 2^-unit */
+  gint bits = 12, unit = 25; /* `bits`: number of bits of x before the binary point; `unit`: `power`
+                              * and `other_power` are the k of the two pairs, in units of 2^-unit */
   gint zeros = __builtin_clz ((guint32) x), scaled_zeros;
   gint32 r, other, power, other_power, p, q, square, num, den;
 

@@ -20,9 +20,10 @@ typedef enum {
 #define CLEAVE_LINE 256
 /* An op along an axis works on many lists of elements, such as the columns of a matrix for axis 0.
  * In memory, element i of such a list is next to element i of the next list. If there are at least
- * this many lists, a kernel works on all of them together: first on element 0 of each list, then on
- * element 1. It works on fewer lists one after the other. With 8 lists of 512 elements, a CumSum
- * takes 27 us one after the other, and 47 us together; with 16 lists, the times are equal. */
+ * this many lists, a kernel works on all lists together: first on element 0 of each list, then on
+ * element 1. If there are fewer lists, a kernel works on one list after the other. With 8 lists of
+ * 512 elements, a CumSum takes 27 us one after the other, and 47 us together; with 16 lists, the
+ * times are equal. */
 #define CLEAVE_MIN_ACROSS 16
 
 typedef union
@@ -48,8 +49,8 @@ gconstpointer cleave_line_read (const CleaveView *view,
                                 CleaveWide wide,
                                 CleaveLineBuffer *buffer);
 /* Returns the address to which the caller writes elements of the type `wide` before it calls
- * cleave_line_write(). The address is in the view if the elements need no conversion, else in
- * `buffer`. */
+ * cleave_line_write(). This is the address of element `offset` of `view` if the elements need no
+ * conversion, else the address of `buffer`. */
 gpointer cleave_line_begin (
     const CleaveView *view, gint64 offset, gint64 step, CleaveWide wide, CleaveLineBuffer *buffer);
 /* Writes n elements from `from` to a view, and converts them to the element type. A real number

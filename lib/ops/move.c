@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Checks, copies and fills for ops that only move data. */
+/* Functions that check the shapes, copy the elements and fill the results of ops that only move
+ * data. */
 
 #include "move.h"
 #include "lines.h"

@@ -5,8 +5,9 @@
  * other. The reference kernels of convolutions, matrix products, Einsum and recurrent ops add this
  * way; their fast kernels give the same bits.
  *
- * Sums of float32 and float64 have the same type. Sums of float16 and bfloat16 are float32, rounded
- * once at the end. Integers wrap around. */
+ * A sum of float32 elements is a float32, and a sum of float64 elements is a float64. A sum of
+ * float16 or bfloat16 elements is a float32, which is rounded once at the end. Sums of integers
+ * wrap around. */
 
 #include "../ir/op.h"
 

@@ -128,8 +128,8 @@ has_sums (const Walk *walk)
   return !cleave_call_has (walk->call, CLEAVE_RECURRENT_W);
 }
 
-/* Returns the sum of `bias` and W x for unit `j` of a gate. If cleave_op_recurrent_sums has
- * computed this sum, loads the sum. */
+/* Returns W x plus `bias`, for unit `j` of a gate. If cleave_op_recurrent_sums has computed this
+ * sum, loads the sum. */
 static CleaveSum
 sum_inputs (const Walk *walk, guint gate, gint64 j, double bias)
 {
@@ -152,7 +152,7 @@ sum_gate (const Walk *walk, guint gate, gint64 j, const Row *h)
   return end_sum (walk, &sum);
 }
 
-/* Returns the sum of the bias of R and R h, for unit `j` of a gate. */
+/* Returns R h plus the bias of R, for unit `j` of a gate. */
 static double
 sum_state (const Walk *walk, guint gate, gint64 j)
 {

@@ -6,16 +6,19 @@
  * A group consists of consecutive dimensions of the operand and consecutive dimensions of the
  * result, with the same product of extents. Groups are as short as possible, and dimensions of
  * extent 1 do not count. [N, C, H, W] → [N, C·H·W] has two groups: N to N, and C, H, W to C·H·W.
- * The outermost dimension of a group can be cut at multiples of whole rows of the operand: in the
- * second group, at multiples of H·W. A piece reads all other dimensions of the group whole.
+ * A row of a group consists of the operand's elements with one index of the group's outermost
+ * dimension: H·W elements in the second group. The outermost dimension of the result can be cut
+ * between rows of the operand: in the second group, at multiples of H·W. A piece reads all other
+ * dimensions of the group whole.
  *
  * Over 400 lines: this file has four ops that share the groups. */
 
 #include "../ir/copy.h"
 #include "move.h"
 
-/* The dimensions of a group, in the operand or in the result. `product` is the product of all
- * extents, and `inner` is the product without the extent of the outermost dimension. */
+/* One side of a group (see the begin of the file): its dimensions in the operand, or its dimensions
+ * in the result. `product` is the product of their extents, and `inner` is the product without the
+ * extent of the outermost dimension. */
 typedef struct
 {
   guint next;      /* index of the next dimension to add to a group */
@@ -30,8 +33,8 @@ begin_group (Side *side, const CleaveShape *shape)
   side->inner = side->product = 1;
 }
 
-/* Adds the next dimension whose extent is not 1 to the group. Returns FALSE if there is no such
- * dimension. */
+/* Extends one side of the current group: adds the next dimension of `shape`, and skips dimensions
+ * of extent 1. Returns FALSE if only dimensions of extent 1 are left. */
 static gboolean
 take (Side *side, const CleaveShape *shape)
 {
@@ -47,10 +50,12 @@ take (Side *side, const CleaveShape *shape)
   return TRUE;
 }
 
-/* Returns the map of the outermost dimension of a group, from the result y to the operand x. A row
- * consists of the elements with one index of this dimension: x->inner elements of x, or y->inner
- * elements of y. If one of these numbers is a multiple of the other, a row of y needs only the rows
- * of x with the same elements. If not, the map gives all rows of x. */
+/* Returns the map of the outermost dimension that a group has in the operand. `x` and `y`: the
+ * sides of the group in the operand and in the result. `extent`: extent of that dimension.
+ *
+ * A row consists of the elements with one index of the outermost dimension: x->inner elements of x,
+ * or y->inner elements of y. If one of these numbers is a multiple of the other, a row of y reads
+ * only a few rows of x. If not, the map gives all rows of x. */
 static CleaveDimMap
 map_outermost (const Side *x, const Side *y, gint64 extent)
 {
@@ -229,10 +234,11 @@ const CleaveOp cleave_op_reshape = {
  *
  * The elements stay the same, in row-major order. The node stores the resulting shape. A group
  * consists of consecutive dimensions of @x and consecutive dimensions of the result with the same
- * product of extents. The node can be split along the outermost dimension of each group, if a chunk
- * consists of whole rows of @x. Example: `[N, C, H, W]` → `[N, C * H * W]` has the groups N → N and
- * C, H, W → C * H * W. So the result can be cut along dimension 0, and along dimension 1 at
- * multiples of `H * W`.
+ * product of extents. The node can be split along the outermost dimension of each group, between
+ * rows: a row is the elements with one index of the outermost dimension that the group has in @x.
+ * Example: `[N, C, H, W]` → `[N, C * H * W]` has the groups N → N and C, H, W → C * H * W. A row of
+ * the second group has `H * W` elements. So the result can be cut along dimension 0, and along
+ * dimension 1 at multiples of `H * W`.
  *
  * Fails with %CLEAVE_ERROR_SHAPE if the numbers of elements differ, and with
  * %CLEAVE_ERROR_ATTRIBUTE if @shape is not legal. The graph is then unchanged.

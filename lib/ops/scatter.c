@@ -286,9 +286,8 @@ maps_nd (const CleaveCall *call, guint operand, CleaveDimMap *map)
         d < first ? cleave_dim_map_whole (own->dim[d]) : cleave_dim_map_same (d - first + taken);
 }
 
-/* Combines the elements of one update with elements of y. `lines` visits the dimensions that remain
- * in y after the dimensions that a tuple of `indices` indexes, and in `updates` after the
- * dimensions of the tuples. */
+/* Combines the elements of one update with the elements of y that one tuple of `indices` selects.
+ * `y` and `updates`: views of these elements. `lines`: loops over both views. */
 static void
 join (const CleaveView *y,
       const CleaveView *updates,

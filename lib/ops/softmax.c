@@ -11,7 +11,8 @@
 #include "elementwise-math.h"
 #include "lines.h"
 
-/* A line of n elements along the axis, which a Softmax normalizes. Steps are in elements. */
+/* A line of n elements along the axis, which a Softmax normalizes. `x_step` and `y_step`: distances
+ * of adjacent elements of the line in x and in y, in elements. */
 typedef struct
 {
   const CleaveView *x, *y;

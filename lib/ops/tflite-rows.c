@@ -11,8 +11,8 @@
  * from the maximum. For each of the 256 differences, the operand `differences` holds d in units of
  * 2^-26, and the operand `exponentials` holds exp (d) in units of 2^-19. A difference beyond the
  * range of the exponential is the smallest int32, and gives -128. The result is also -128 if d is
- * at most ln (sum) - 32. For this comparison, the multiplier converts ln (sum) - 32 to steps of x.
- * Source: LogSoftmaxQuantized () of reference/log_softmax.h. */
+ * at most ln (sum) - 32. For this comparison, the attributes `multiplier` and `shift` convert ln
+ * (sum) - 32 to the scale of x. Source: LogSoftmaxQuantized () of reference/log_softmax.h. */
 
 #include "reference.h"
 #include "tflite.h"
@@ -21,7 +21,8 @@ enum { X, DIFFERENCES, EXPONENTIALS };
 
 #define TABLE_SIZE 256
 
-/* A line of n elements along the last dimension, which the op normalizes. Steps are in elements. */
+/* A line of n elements along the last dimension, which the op normalizes. `x_step` and `y_step`:
+ * distances of adjacent elements of the line in x and in y, in elements. */
 typedef struct
 {
   const CleaveTfliteRescaleAttrs *attrs;

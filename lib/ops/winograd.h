@@ -34,9 +34,9 @@
 
 #define CLEAVE_WINOGRAD_SIDE 4
 #define CLEAVE_WINOGRAD_PRODUCTS 16
-/* A tile has 16 sums of products, one for each index from 0 to 15. The sum with this index begins
- * with the bias instead of 0. CLEAVE_WINOGRAD_RESULT adds this sum exactly once to each of the 4
- * results, so each result has the bias once. */
+/* Index of the sum that begins with the bias; the 15 other sums of a tile begin with 0.
+ * CLEAVE_WINOGRAD_RESULT adds this one sum exactly once to each of the 4 results, so each result
+ * has the bias once. */
 #define CLEAVE_WINOGRAD_BIASED 5
 
 /* Transforms 3 taps of a kernel to 4 factors. The taps are g[0], g[g_step] and g[2 * g_step]; the

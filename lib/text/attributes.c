@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads the attributes of a node in a graph as text into the op's struct of attributes. Accepts the
- * form that cleave_attrs_print() writes. */
+/* Reads the attributes of a node from the text form of a graph, and stores them in the op's struct
+ * of attributes. Accepts the form that cleave_attrs_print() writes. */
 
 #include "reader.h"
 
