@@ -10,8 +10,9 @@
 #include "../ir/evaluate.h"
 #include "../ir/fixed.h"
 
-/* The uses that keep memory alive while a program is made: the memory of a constant tensor, which
- * its slices share, or of the results of one folded node. Below, "the value" is this memory. */
+/* A value, and the number of its readers that have not read it yet, while a program is made. The
+ * value is a constant tensor with all slices that share its memory, or it is the results of one
+ * folded node. */
 typedef struct
 {
   guint n_left;     /* number of steps and folded nodes that have not read the value yet */

@@ -17,8 +17,8 @@
 #endif
 
 /* A level of the processor for which kernels were compiled, such as v3 (AVX2) of x86-64. `families`
- * is indexed by CleaveKernel. NULL: the level has no such family, so reference kernels compute its
- * nodes. */
+ * is indexed by CleaveKernel. An entry is NULL if the level does not have the family; reference
+ * kernels then compute the nodes that the family serves. */
 typedef struct
 {
   const char *name;

@@ -97,8 +97,8 @@ struct _CleaveKernelFamily
   void (*run) (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch);
   void (*free) (gpointer state);
   /* Computes the elements [begin, end) of the result, numbered by their order in memory from the
-   * result's first element. NULL: the family needs scratch or cannot compute a part of the result,
-   * so its steps cannot be fused consumers. */
+   * result's first element. The field `run_part` is NULL if the family needs scratch or cannot
+   * compute a part of the result; steps of the family then cannot be fused consumers. */
   void (*run_part) (gconstpointer state,
                     const CleaveKernelInstance *instance,
                     gint64 begin,
@@ -107,27 +107,28 @@ struct _CleaveKernelFamily
    * operand and the result have the same strides. All families with `run_part` read in this
    * order. */
   gboolean by_elements;
-  /* Returns whether `run` calls cleave_kernel_range_done() for each range of the result. NULL:
-   * `run` never calls cleave_kernel_range_done(). */
+  /* Returns whether `run` calls cleave_kernel_range_done() for each range of the result. If the
+   * field `reports_progress` is NULL, `run` never calls cleave_kernel_range_done(). */
   gboolean (*reports_progress) (gconstpointer state);
   /* Fills `epilogue_op` if the instance can be an epilogue op of a kernel that has operand `v` in a
    * register. Returns the kind of op, or CLEAVE_EPILOGUE_NONE if the instance cannot be an epilogue
-   * op. NULL: no instance can be one. */
+   * op. If the field `epilogue_op` is NULL, no instance can be an epilogue op. */
   CleaveEpilogueKind (*epilogue_op) (gconstpointer state,
                                      const CleaveKernelInstance *instance,
                                      guint v,
                                      CleaveEpilogueOp *epilogue_op);
-  /* Returns whether `run` applies the epilogue ops of the instance. NULL: `run` never applies
-   * epilogue ops. Sets `along` to the only dimension of the result that may contain the channels of
-   * a NORMALIZE op. CLEAVE_ALONG_NONE: `run` applies no NORMALIZE op. */
+  /* Returns whether `run` applies the epilogue ops of the instance. Sets `along` to the only
+   * dimension of the result that may contain the channels of a NORMALIZE op, or to
+   * CLEAVE_ALONG_NONE if `run` applies no NORMALIZE op. If the field `does_epilogue` is NULL, `run`
+   * never applies epilogue ops. */
   gboolean (*does_epilogue) (gconstpointer state,
                              const CleaveKernelInstance *instance,
                              guint *along);
   /* Index of the operand that `prepare` packs if it is constant; `run` then reads only the packed
    * copy. The operand may hold 16-bit floats instead of floats. 0: no operand. */
   guint packs;
-  /* Returns whether `run` reads this operand's own memory, not a packed copy. NULL: `run` reads all
-   * operands. */
+  /* Returns whether `run` reads this operand's own memory, not a packed copy. If the field `reads`
+   * is NULL, `run` reads the memory of all operands. */
   gboolean (*reads) (gconstpointer state, guint operand);
   /* Size of the state in bytes. A family may leave `n_state` 0 if the state has at most
    * CLEAVE_SMALL_STATE bytes. */

@@ -228,8 +228,8 @@ find_kernel (const Preparing *p, const CleaveNode *node, CleaveTask *task, gsize
     cleave_shared_calls_add (p->shared, node, task, *n_scratch);
 }
 
-/* Makes the program keep the constants that the kernel reads at run time. Sets the data pointer of
- * each operand that the kernel has packed to NULL. */
+/* Makes the program keep the constants that the kernel reads at run time. If the kernel reads only
+ * a packed copy of an operand, sets the operand's data pointer to NULL. */
 static void
 keep_operands (const Preparing *p, const CleaveNode *node, CleaveTask *task)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Stores the packed copies of each base constant, and uses copies of a saved program instead of
- * packing again. A base is a constant, or the constant of which another constant is a slice. */
+/* Stores the packed copies of each base constant. If a saved program contains packed copies, uses
+ * these copies instead of packing again. A base is a constant, or the constant of which another
+ * constant is a slice. */
 
 #include "packed-weights.h"
 

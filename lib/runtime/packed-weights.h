@@ -58,11 +58,12 @@ gconstpointer cleave_weights_get (CleaveWeights *weights,
                                   gsize n_bytes,
                                   CleavePack pack,
                                   gconstpointer data);
-/* Returns `n_bytes` bytes that `find` computes from a base, for example the answer whether all
- * weights fit into 4 bits. A kernel reads the bytes in `prepare`, to choose a layout. Works as
- * cleave_weights_get() with the key `question`. But `find` is called even if
- * cleave_weights_new_unpacked() made `weights`, since `prepare` needs the answer. `find` NULL:
- * returns memory with undefined contents. */
+/* Returns a fact about the weights of a base, as `n_bytes` bytes that `find` computes. Example:
+ * whether all weights fit into 4 bits. A kernel reads the fact in `prepare`, to choose a layout.
+ *
+ * The first call for a base and a `question` calls `find (base, data, memory)`; later calls return
+ * the same memory. `find` is called even if cleave_weights_new_unpacked() made `weights`. If `find`
+ * is NULL, returns memory with undefined contents. */
 gconstpointer cleave_weights_ask (CleaveWeights *weights,
                                   CleaveTensor *base,
                                   const char *question,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Implements the value type CleaveProgram: reference counting, freeing, the file of the arena, and
- * the statistics of a program. program.c makes programs. */
+/* Implements the value type CleaveProgram: reference counting, freeing, the file that contains a
+ * shared arena, and the statistics of a program. program.c makes programs. */
 
 #include "program-private.h"
 #include "shared-calls.h"

@@ -233,9 +233,9 @@ cleave_program_new_take (CleaveGraph *graph, const CleaveProgramOptions *options
  * @error: return location for a [struct@GLib.Error]
  *
  * Returns the bytes of scratch memory that kernels need beside the arena if a program runs the
- * graph, summed over all threads. The result equals `scratch_bytes` of a program with these
- * threads, but no weights are packed. The result depends on the processor, since each processor has
- * kernels of its own.
+ * graph, summed over all threads. The result equals `scratch_bytes` of a program with this number
+ * of threads. This function packs no weights, so it takes less time and memory than making the
+ * program. The result depends on the processor, since each processor has kernels of its own.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, and with %CLEAVE_ERROR_OPTION for more
  * than 1024 threads. Fails with %CLEAVE_ERROR_MODEL if a node has an unknown op.

@@ -6,9 +6,9 @@
 /* QDQ groups that run as one op on 8-bit values, with the same bits as the float computation
  * (QDQ-exact). quantized-whole.c calls the functions cleave_qdq_conv_find(),
  * cleave_qdq_table_find(), cleave_qdq_add_find() and cleave_qdq_mean_find() on a quantized group.
- * Each matches one kind of group; lib/runtime/kernels/integers contains the kernels. Example:
- * DequantizeLinear, Conv, Relu and QuantizeLinear become one convolution of bytes, whose bounds
- * contain the Relu.
+ * Each of these functions matches one kind of group; lib/runtime/kernels/integers contains the
+ * kernels. Example: DequantizeLinear, Conv, Relu and QuantizeLinear become one convolution of
+ * bytes. This convolution clamps its results to the bounds that the Relu implies.
  *
  * This struct describes an operand of a group: an 8-bit value, or a float constant. `from` is the
  * index of the operand, `scale` and `zero` are its quantization. */

@@ -34,8 +34,9 @@ gboolean cleave_qdq_read_numbers (
  * indices of its axis. Returns FALSE if they are not constant. */
 gboolean cleave_qdq_read_scales (
     const CleaveQdqSearch *s, const CleaveBodyCall *call, gint64 n, double *scale, double *zero);
-/* Matches value `from` with an 8-bit operand of the group that is dequantized with a single scale.
- * Returns FALSE if the value is anything else. */
+/* Matches a dequantized operand of the group: value `from` must be the result of a DequantizeLinear
+ * with a single scale, which reads an 8-bit variable operand of the group. Fills `x`. Returns FALSE
+ * if the value is anything else. */
 gboolean cleave_qdq_read_x (CleaveQdqSearch *s, guint from, CleaveQdqX *x);
 /* Matches the QuantizeLinear that ends the group, and the Clips and Relus right before it. Sets
  * `from` to the value that the first matched op reads. Returns FALSE if nothing matches. */

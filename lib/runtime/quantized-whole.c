@@ -12,10 +12,11 @@
 /* A call of one op, and the kernel that is prepared for it. */
 typedef struct
 {
-  /* kernel family of the call; NULL: the group has no such step */
+  /* kernel family that computes the call; NULL: the group needs no call here, and the other fields
+   * are unused */
   const CleaveKernelFamily *family;
   gpointer state;
-  /* kernel instance; each run uses a copy of it, with views of its own */
+  /* kernel instance; each run copies the instance and gives the copy views of its own */
   CleaveKernelInstance instance;
   CleaveView operands[2], result; /* views without final data pointers; each run copies the views
                                      and sets their pointers */

@@ -267,10 +267,10 @@ run_region (CleaveProgram *program)
 }
 
 /* `has_lost_threads` is TRUE in the child of a fork if the parent had further threads, such as
- * threads of libgomp. These threads do not exist in the child, and a parallel region on the same
- * thread would wait for them forever. So a run of the child begins its region on a new thread, for
- * which libgomp starts new threads. `leaves_threads`: the value of `has_lost_threads` in the next
- * child. */
+ * threads of libgomp. These threads do not exist in the child, and a parallel region on the thread
+ * that forked would wait for them forever. So a run of the child begins its region on a new thread,
+ * for which libgomp starts new threads. `leaves_threads`: the value of `has_lost_threads` in the
+ * next child. */
 static _Thread_local gboolean leaves_threads, has_lost_threads;
 
 static gboolean

@@ -30,7 +30,7 @@ enum { AT_Y, AT_X, AT_FACTOR, AT_B, AT_MEAN, N_VIEWS };
 #define CACHE_LINE 16
 
 /* Number of vectors of a pixel that are normalized at once. Besides its elements of x, each vector
- * needs three registers: for the factors, the b and the means of its channels. */
+ * needs three registers: for the factors, the addends (operand B) and the means of its channels. */
 #define MAX_COLUMNS 2
 
 typedef struct
@@ -42,8 +42,8 @@ typedef struct
                         pixel; 0: factors are not repeated */
   /* TRUE: the pixels have gaps between them, and run_columns() normalizes them */
   gboolean in_columns;
-  gint64 line_distance; /* distance in floats from the repeated factors to the repeated b, and from
-                           the repeated b to the repeated mean */
+  gint64 line_distance; /* distance in floats from the repeated factors to the repeated addends
+                           (operand B), and from the repeated addends to the repeated means */
   gboolean nests;       /* TRUE: the lines of y follow each other in memory */
   gint64 end;           /* number of elements in memory from the first to the last element of y */
   guint c;              /* dimension of the channels */
@@ -237,8 +237,8 @@ prepare (const CleaveKernelInstance *instance,
   for (gint64 i = 0; i < n; i++)                                                                   \
     y[Y_AT] = __builtin_fmaf (x[X_AT] - mean[C_AT], factor[C_AT], b[C_AT]);
 
-/* Normalizes n elements of a line. `c_steps`: distances of adjacent elements of factor, b and
- * mean. */
+/* Normalizes n elements of a line. `b`: the addends (operand B). `c_steps`: distances in floats of
+ * adjacent elements of `factor`, `b` and `mean`. */
 static void
 run_line (float *y, gint64 y_step, const float *x, gint64 x_step, const float *factor, const float *b,
           const float *mean, const gint64 *c_steps, gint64 n)
@@ -270,9 +270,9 @@ repeat (const float *from, gint64 step, gint64 n, gint64 times, float *to)
 }
 
 /* Normalizes all pixels of `line`, n_line elements at a time: y = fma (x - mean, factor, b).
- * `factor` is an array of n_line factors. An array of n_line addends b begins `line_distance`
- * floats after `factor`, and an array of n_line means begins `line_distance` floats after the array
- * of b. */
+ * `factor` is an array of n_line factors. An array of n_line addends (`b`) begins `line_distance`
+ * floats after `factor`, and an array of n_line means begins `line_distance` floats after the
+ * addends. */
 static void
 run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint64 n_line)
 {

@@ -19,8 +19,9 @@ enum { Y_VIEW, X_VIEW, SCALE_VIEW, ZERO_VIEW };
 /* Number of elements of the buffers for intermediate values. */
 #define LINE 512
 
-/* A line of `n` elements to convert. Steps are in elements. The step of a scale or zero point is 0
- * if one scale or zero point serves the whole line. */
+/* A line of `n` elements to convert. `x_step`, `y_step`, `scale_step` and `zero_step` are the
+ * distances, in elements, from the operand, result, scale and zero point of one element to those of
+ * the next. If one scale or zero point serves the whole line, its distance is 0. */
 typedef struct
 {
   gconstpointer x, scale, zero;
@@ -47,8 +48,9 @@ struct _Convert
   CleaveLoops parts; /* loops over the views of `loops`, with lines along the innermost dimension of
                         y; used to compute y part by part */
   CleaveLoops rows;  /* loops over groups of adjacent short lines of equal length. A call computes
-                        one group. The length and the steps of these loops belong to the group: the
-                        number of short lines, and the distances from each short line to the next */
+                        one group. The field `length` of these loops is the number of short lines in
+                        a group, and the field `step` has the distances from one short line to the
+                        next */
   gint64 n_of_row;   /* number of elements of each short line in a group of `rows`; 0: `rows` is
                         unused */
 };
@@ -61,8 +63,9 @@ struct _Convert
       body;                                                                                        \
   }
 
-/* Selects the loop for the line's steps. Common combinations of steps have loops in which the steps
- * are compile-time constants. */
+/* Selects the loop for the distances of a line's adjacent elements: `xs` and `ys` in the operand
+ * and in the result, `ss` and `zs` in the scales and zero points. In the loops for common
+ * distances, the distances are compile-time constants. */
 #define STEPS(formula)                                                                             \
   if (xs == 1 && ys == 1 && ss == 0 && zs == 0)                                                    \
     EACH (y[i] = formula (x[i], scale, zero))                                                      \

@@ -253,7 +253,7 @@ prepare (const CleaveKernelInstance *instance,
 typedef struct
 {
   const Convert *c;
-  /* the loops that call the function for each of their lines: `loops`, `parts` or `rows` of `c` */
+  /* the loops that are run: the field `loops`, `parts` or `rows` of `c` */
   const CleaveLoops *loops;
 } Along;
 

@@ -16,8 +16,8 @@ enum { X, W, B };
 typedef struct
 {
   gint64 tap;
-  CleaveAxis axis; /* the axis, as an axis of the ordinary convolution that computes the phase; its
-                      positions of x and y are counted backwards */
+  CleaveAxis axis; /* the axis that the phase has in an ordinary convolution, which computes the
+                      phase. This axis counts positions in x and in y backwards */
 } Phase;
 
 /* One phase of each of the three axes. A single convolution computes all result elements that

@@ -15,8 +15,8 @@ typedef struct
  * comparisons need not wait for each other. */
 #define RANGE_CHAINS 4
 
-/* Extends the range [least, most] by n elements that are `step` elements apart. The range always
- * contains 0. Ignores NaNs; the order of the elements does not matter. */
+/* Extends the range, if necessary, so that it contains n floats of x, which are `step` floats
+ * apart. The range always contains 0. Ignores NaNs; the order of the elements does not matter. */
 static inline void
 cleave_float_range_extend (CleaveFloatRange *range, const float *x, gint64 step, gint64 n)
 {

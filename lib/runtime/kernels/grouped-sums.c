@@ -38,8 +38,9 @@ spread (CleaveVector x, CleaveMask lanes, int n_in)
   return n_in <= 4 ? cleave_vector_permute_in_fours (x, lanes) : cleave_vector_permute (x, lanes);
 }
 
-/* Multiplies one tap by x and adds the products to the sums of `pixels` pixels, one operand channel
- * of each group at a time. */
+/* Adds the products of one tap to the sums of `pixels` adjacent pixels, one operand channel of each
+ * group at a time. `x`: the elements that the tap reads for the first pixel; `w`: the weights of
+ * the tap. */
 static CLEAVE_SPECIALISED void
 add_tap (const CleaveDepthwiseRun *run,
          const float *x,

@@ -51,8 +51,8 @@
 #endif
 
 /* CLEAVE_HAS_FMA: one instruction does a fused multiply-add of vectors. At v1, each lane calls
- * fmaf, so an unused lane costs as much as a used lane. The generic level defines the macro too, so
- * that any machine tests the code that it selects. */
+ * fmaf, so an unused lane costs as much as a used lane. The generic level also defines
+ * CLEAVE_HAS_FMA, so that tests on any processor run the code that depends on this macro. */
 #if defined(CLEAVE_AVX2) || !defined(CLEAVE_SSE2)
 #define CLEAVE_HAS_FMA
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of LayerNormalization, in the order of its reference kernel. If rows are
- * contiguous, several rows are normalized at once: their additions are independent, and they share
- * the loads of scale and bias. */
+/* The kernel family of LayerNormalization, with the order of operations of the reference kernel. If
+ * rows are contiguous, several rows are normalized at once: their additions are independent, and
+ * they share the loads of scale and bias. */
 
 #include "flat.h"
 #include "level.h"
@@ -37,7 +37,8 @@ one_of_each_row (const CleaveView *view, guint axes)
   return one;
 }
 
-/* Initializes the lines of operand `operand` (scale or B) along the elements of a row. */
+/* Initializes `lines`, a loop over the elements of operand `operand` (scale or B) that belong to
+ * one row. */
 static void
 init_parameter (const CleaveKernelInstance *instance, guint operand, guint axes, CleaveLines *lines)
 {
@@ -51,9 +52,11 @@ init_parameter (const CleaveKernelInstance *instance, guint operand, guint axes,
   cleave_lines_init_dims (lines, views, 1, axes);
 }
 
-/* Returns the number of rows of floats in scratch. One row holds a copy of scale and one a copy of
- * B, if their elements are strided, or zeros if there is no B. One row holds elements of x and y if
- * either of them is strided. */
+/* Returns the number of rows of floats that scratch holds:
+ *
+ * - a copy of scale, if its elements are strided
+ * - a copy of B if its elements are strided, or zeros if there is no B
+ * - the elements of a row of x and y, if x or y is strided */
 static gsize
 count_rows_of_scratch (const LayerNorm *norm)
 {

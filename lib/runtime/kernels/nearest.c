@@ -21,8 +21,8 @@ typedef struct
   gint64 n, *from; /* number of pixels of a line; indexed by pixel: byte offset in the operand */
   gint64 repeats;  /* number of times that each operand pixel is repeated; 0: the numbers differ, so
                       `from` is used */
-  guint n_dims; /* number of dimensions that are not part of a line, sorted by descending stride of
-                   the result */
+  guint n_dims;    /* number of dimensions that are not part of a line. The arrays below have these
+                      dimensions in the order of descending strides of the result */
   gint64 extent[CLEAVE_MAX_RANK];
   gint64 to[CLEAVE_MAX_RANK]; /* indexed by dimension: distance of adjacent positions of the result,
                                  in bytes */

@@ -51,8 +51,8 @@ cleave_pool_is_empty (const CleavePoolWindow *w)
 }
 
 /* A pooling is defined by three functions. `begin` returns the initial value of a window. `step`
- * combines two values: the taps of each row of the window one after the other, and then the results
- * of the rows with the value of the window. `end` returns the final value. */
+ * combines two values: within each row of the window, one tap after the other; then the result of
+ * the row with the result of the rows before it. `end` returns the final value. */
 
 /* The functions of the maximum. A maximum begins with the first tap, and takes each later tap that
  * is greater or a NaN. */

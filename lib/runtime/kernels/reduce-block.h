@@ -9,7 +9,7 @@
  * element of the result. */
 
 /* Smallest number of contiguous elements of a row with which a vector holds elements of only one
- * row. With fewer elements, each lane of a vector holds an element of another row. */
+ * row. With fewer elements, each lane of a vector holds an element of a different row. */
 #define CLEAVE_REDUCE_LONG_LINE 16
 /* If a reduction has fewer rows than CLEAVE_REDUCE_FEW_ROWS, and they are strided and have at least
  * CLEAVE_REDUCE_LONG_ROW elements, each row is copied into a contiguous buffer. The buffer holds

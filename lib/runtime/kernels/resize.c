@@ -40,7 +40,8 @@ typedef struct
   gint64 n_from;     /* number of pixels of an operand line */
   /* number of channels of a pixel; number of pixels that are processed at once */
   gint64 n_channels, n_together;
-  CleaveShape lines; /* shape of the result without the dimensions of a line */
+  CleaveShape lines; /* shape of the result, with extent 1 in the dimensions of a line (`inner` and
+                      * `c`) */
   CleaveResizeTaps *taps[CLEAVE_MAX_RANK]; /* indexed by dimension: an array with the taps of each
                                               position; NULL for dimension `c`, the channels */
   CleaveResizeBlock *blocks; /* taps of each vector of pixels along a line, if a pixel has one
@@ -257,7 +258,7 @@ typedef struct
   const Resize *r;
   const CleaveView *x;
   gint64 begin, n; /* pixels [begin, begin + n) of each line */
-  gint64 length;   /* number of floats of these pixels in one line */
+  gint64 length;   /* number of floats of the `n` pixels in one line */
   gint64 step;     /* distance of adjacent lines in scratch, in floats */
   float *lines;    /* interpolated operand lines in scratch. Line i interpolates the operand line at
                       address from[i]; NULL: line i is unused */

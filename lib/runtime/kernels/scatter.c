@@ -18,8 +18,8 @@ enum { INDICES_AT, Y_AT, UPDATES_AT };
 
 typedef struct
 {
-  CleaveLines lines; /* loops over the lines; view 0 is the indices, view 1 is y at index 0, view 2
-                        is the updates */
+  CleaveLines lines; /* loops over the lines of three views: the indices, the elements of y with
+                        index 0 in the scattered dimension, and the updates */
   gint64 extent, axis_step;
   /* `n_rows`: number of lines that a call combines with y, if the stride of the indices along a
    * line is 0. Each line then has one index. If the stride is not 0, `n_rows` is 0, and a call
@@ -140,9 +140,9 @@ LINES (min_32, gint32, min)
 LINES (min_64, gint64, min)
 /* clang-format on */
 
-/* Functions that combine lines of updates with y, with three indices. The first index is the
- * reduction minus CLEAVE_SCATTER_ADD. The second is 1 if indices are INT32, 0 if they are INT64.
- * The third is 1 if a call combines several lines. */
+/* Table of the functions that combine lines of updates with y. The first index is the reduction
+ * minus CLEAVE_SCATTER_ADD. The second index is 1 if indices are INT32, 0 if they are INT64. The
+ * third index is 1 if a call combines several lines. */
 static void (*const runs[][2][2]) (const Scatter *, gconstpointer, float *, const float *) = {
   { { add_64, add_64_rows }, { add_32, add_32_rows } },
   { { mul_64, mul_64_rows }, { mul_32, mul_32_rows } },

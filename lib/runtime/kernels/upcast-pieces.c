@@ -21,7 +21,7 @@ typedef struct
 {
   CleaveView view;               /* view of the elements; each run sets the data pointer */
   gint64 offset;                 /* byte offset from the begin of the operand or result */
-  CleaveView floats;             /* view of the float copy, or else of the elements; no address */
+  CleaveView floats;             /* view of the copy or, without one, of the elements */
   gsize at;                      /* byte offset of the float copy in scratch */
   gboolean is_upcast, is_packed; /* is_packed: the float family packs the elements */
 } Side;

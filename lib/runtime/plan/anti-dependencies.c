@@ -85,8 +85,8 @@ find_tenure (const GArray *tenures, gint64 at)
   return low;
 }
 
-/* Returns the last uses of the buffers in `old`, merged into one list. Most buffers take over the
- * memory of a single buffer; the result is then that buffer's list in `used`. */
+/* Returns the last uses of the buffers in `old`, merged into one list. If `old` has a single
+ * buffer, which is the usual case, returns that buffer's list in `used`. */
 static Uses
 unite_uses (const Waiting *w)
 {

@@ -251,7 +251,8 @@ begin (Eviction *e, const gint64 *offsets)
   return TRUE;
 }
 
-/* Returns a copy of the conflicts of the task, which is not NULL even if there are no conflicts. */
+/* Returns a copy of the task's list of conflicts. The copy is not NULL, even if there are no
+ * conflicts. */
 static guint *
 dup_conflicts (const CleaveArenaTask *task)
 {

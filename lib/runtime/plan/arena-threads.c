@@ -158,8 +158,8 @@ typedef struct
   gint64 n_visits; /* number of visits that are left */
 } Moving;
 
-/* Returns the number of bytes of [begin, end) that a thread read or wrote in buffer `old` and
- * another thread writes in buffer `now`. */
+/* Returns the number of bytes of the range [begin, end) that pass to another thread. These are
+ * bytes that a thread read or wrote in buffer `old`, and another thread writes in buffer `now`. */
 static gint64
 count_foreign (const Moving *m, guint old, guint now, gint64 begin, gint64 end)
 {
@@ -189,9 +189,9 @@ add_tenure (Moving *m, gint64 begin, gint64 end, guint buffer)
     g_array_append_val (m->tenures, tenure);
 }
 
-/* Records that `buffer` occupies the range [begin, end) of the arena after all buffers that were
- * recorded before. Returns the number of bytes in this range that one thread reads or writes in an
- * earlier buffer and another thread writes in `buffer`. */
+/* Records that `buffer` occupies the range [begin, end) of the arena, after all buffers that were
+ * recorded before. Returns the number of bytes in this range that pass to another thread. These are
+ * bytes that a thread writes in `buffer`, and another thread read or wrote in an earlier buffer. */
 static gint64
 take_over (Moving *m, guint buffer, gint64 begin, gint64 end)
 {
@@ -259,9 +259,9 @@ is_free (Moving *m, guint buffer, gint64 at, guint except)
   return TRUE;
 }
 
-/* Returns the number of bytes by which the traffic between threads falls if `buffer` moves to `at`
- * and `other` moves to the old offset of `buffer`. `other` equals `buffer` if the offset is
- * free. */
+/* Returns the number of bytes by which the traffic between threads falls if `buffer` and `other`
+ * exchange their offsets. `at` is the offset of `other`. If `other` equals `buffer`, offset `at` is
+ * free, and only `buffer` moves. */
 static gint64
 weigh (Moving *m, guint buffer, gint64 at, guint other)
 {

@@ -25,8 +25,8 @@ enum { UNPLACED = -1 };
 #define MAX_ROUNDS 20
 /* Limit on the rounds of a greedy order if `quick` is set. */
 #define QUICK_ROUNDS 2
-/* Limit on the conflicts that all rounds of the five greedy orders examine (visits), with best fit
- * and again with first fit. The limit bounds the time of making a program. */
+/* Limit on the visits of all rounds of the five greedy orders with best fit. The same limit holds
+ * for the five orders with first fit. It bounds the time of making a program. */
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
 /* To place a buffer, packing needs the placed buffers that conflict with it, sorted by offset. If
  * there are at most MAX_PLACED buffers, and the buffer has more conflicts than 1/MANY_PART of the
@@ -43,9 +43,9 @@ enum { UNPLACED = -1 };
 #define MAX_VISITS_NEAR (G_GINT64_CONSTANT (1) << 19)
 #define NEAR 0.01
 /* Eviction into the lower bound itself may use only 1/PART_AT_BOUND of MAX_VISITS, since it
- * succeeds early or not at all. Eviction into larger arenas may use the whole limit. Compared with
- * an attempt at the lower bound that uses up all visits, packing takes 1.2 times as long. In
- * return, 79 of 115 arenas of fitted models are up to 10 % smaller, and one is 0.8 % larger. */
+ * succeeds early or not at all. Without this limit, a failed attempt at the bound leaves no visits
+ * for larger arenas. With the limit, packing takes 1.2 times as long; 79 of 115 arenas of fitted
+ * models are up to 10 % smaller, one is 0.8 % larger. */
 #define PART_AT_BOUND 2
 
 typedef struct
@@ -338,10 +338,10 @@ squeeze (Packing *packing, gint64 at_least)
 {
   gint64 failed = at_least, close = at_least / 1024;
   gboolean is_near =
-      packing->best - at_least <= at_least / 4; /* TRUE: the smallest arena so far exceeds the bound
-                                                   by at most 25 %. Otherwise the bound is not
-                                                   tried, since with several threads it may be out
-                                                   of reach */
+      packing->best - at_least <= at_least / 4; /* TRUE: the smallest arena so far exceeds the lower
+                                                   bound by at most 25 %. Otherwise the search skips
+                                                   the bound: with several threads, it may be out of
+                                                   reach */
   gint64 n_visits;
 
   if (packing->best <= at_least)

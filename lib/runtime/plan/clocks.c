@@ -115,10 +115,10 @@ cleave_clocks_begin (CleaveClocks *clocks, guint step)
   return latest;
 }
 
-/* Raises the counts of `clock` to the counts in the clock of step `pred`, for which the current
- * step waits. Steps of one thread share a row, so the row of `pred` may have the count of an
- * earlier step for the thread of `pred`. The count of this thread is therefore taken from `wait`,
- * the wait for `pred`. */
+/* Merges the clock of step `pred` into `clock`, the clock of a step that waits for `pred`: each
+ * count becomes the larger one. Several steps of one thread share a row, so the row of `pred` may
+ * be as old as an earlier step of that thread. Its count of that thread is then too small. So the
+ * count of that thread is taken from `wait`, the wait for `pred`. */
 static void
 merge_row (CleaveClocks *clocks, guint *clock, guint pred, CleaveWait wait)
 {

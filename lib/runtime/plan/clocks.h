@@ -9,10 +9,11 @@
  * waits for step 4 of thread 1, its clock says that thread 1 has done 5 steps.
  *
  * The caller begins steps in the schedule's order. If a step waits for a step of another thread,
- * its clock is raised to the clock of that step. A row of n_threads counts is stored only for a
- * step for which other steps still wait. Steps of one thread share a row until one of them waits.
- * There are at most `max_rows` rows, so memory grows with the number of steps alone. For a step
- * without a row, the waits before it are unknown, so all clocks are lower bounds. */
+ * its clock is raised to the clock of that step. A clock is stored, as a row of n_threads counts,
+ * only for a step for which other steps still wait. Steps of one thread share a row until one of
+ * them waits. There are at most `max_rows` rows. This limit is chosen so that the memory of all
+ * rows is proportional to the number of steps, whatever the number of threads. A step may lack a
+ * row; steps that wait for it then do not learn its clock, so all clocks are lower bounds. */
 typedef struct
 {
   const CleaveSchedule *schedule;
@@ -22,9 +23,9 @@ typedef struct
                       CLEAVE_NO_ROW: no row stores this clock */
   guint *row;      /* indexed by step: the row that stores the clock of the step; CLEAVE_NO_ROW: no
                       row stores this clock */
-  guint *n_waits;  /* indexed by step s: number of waits of other steps for s that are announced
-                      (cleave_clocks_expect()) but not yet applied to the clocks
-                      (cleave_clocks_wait()) */
+  guint *n_waits;  /* indexed by step s: number of other steps that will wait for s.
+                      cleave_clocks_expect() adds to this number, and cleave_clocks_wait() subtracts
+                      from it */
   GArray *counts;  /* guint: n_threads counts for each row */
   GArray *n_users; /* guint, indexed by row: number of elements of `row` and `current` that refer to
                       the row */
@@ -38,13 +39,15 @@ void cleave_clocks_init (CleaveClocks *clocks, const CleaveSchedule *schedule);
 void cleave_clocks_clear (CleaveClocks *clocks);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveClocks, cleave_clocks_clear)
 
-/* Announces a wait. The caller announces all waits before the first step begins. */
+/* Announces that some step will wait as `wait` says. The caller announces all waits of all steps
+ * with this function before the first step begins. */
 void cleave_clocks_expect (CleaveClocks *clocks, CleaveWait wait);
 /* Begins a step. Returns the step's clock; later calls of cleave_clocks_wait() raise its counts. */
 const guint *cleave_clocks_begin (CleaveClocks *clocks, guint step);
-/* Makes `step`, the step that began last, wait for another step: raises the counts of its clock.
- * The wait must have been announced. Returns FALSE if earlier waits of the step imply this wait. */
+/* Makes `step`, the step that began last, wait for another step: raises the counts of the clock of
+ * `step`. The caller must have announced the wait with cleave_clocks_expect(). Returns FALSE if
+ * earlier waits of `step` imply this wait. */
 gboolean cleave_clocks_wait (CleaveClocks *clocks, guint step, CleaveWait wait);
-/* Ends the step that began last. If other steps will wait for this step, stores the clock of the
- * step in a row of `counts`. */
+/* Ends `step`, the step that began last. If other steps will wait for `step`, stores the vector
+ * clock of `step` in a row of `counts`. */
 void cleave_clocks_end (CleaveClocks *clocks, guint step);

@@ -2,14 +2,15 @@
 
 /* Collects pairs of a step and one of its predecessors. Most pairs are needed for correct results.
  * Other pairs delay steps to save memory. The copy of a staged operand waits until the join's
- * buffer is in use. An element-wise operand of a join waits until all operands of the join can run.
+ * buffer is in use. The step that computes an element-wise operand of a join waits until the steps
+ * of all operands of the join can run.
  */
 
 #include "dependencies.h"
 
 /* Largest number of operands of a join that find_latest_operand() examines, to bound the time of
- * large joins. In a join with more operands, no element-wise operand waits until all operands can
- * run. */
+ * large joins. In a join with more operands, the steps of element-wise operands do not wait for the
+ * steps of the other operands. */
 #define MAX_PARTS 256
 
 typedef struct

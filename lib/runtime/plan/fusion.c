@@ -238,11 +238,10 @@ make_consumer (CleaveTask *task)
                                 .instance = &task->instance };
 }
 
-/* Finds steps that the head's kernel can apply as epilogue ops. The first step has index i in
- * `sequence`; the last step is the first one whose result overwrites y, the head's result. The
- * steps before the last step compute intermediate values of an expression pattern. Returns the
- * number of steps, such as 3 for x * clip (x + 3); 0 if one of the steps cannot be an epilogue
- * op. */
+/* Finds steps that the head's kernel can apply as epilogue ops, from index i of `sequence` on.
+ * Stops at the first step whose result overwrites y, the head's result; the steps before it compute
+ * intermediate values of an expression pattern. Returns the number of steps, such as 3 for x * clip
+ * (x + 3); 0 if one of the steps cannot be an epilogue op. */
 static guint
 find_epilogue (const Finding *f, const Group *group, guint i)
 {

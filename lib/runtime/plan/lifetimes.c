@@ -7,12 +7,12 @@
 #include "clocks.h"
 #include "liveness.h"
 
-/* A touch: one use of a buffer by a step. A later step that reuses the memory waits for the end of
- * the use; `use` is this wait. */
+/* A touch: a step reads or writes a buffer. `end`: the wait for the end of this step, which a later
+ * step needs before it can reuse the buffer's memory. */
 typedef struct
 {
   guint buffer;
-  CleaveWait use;
+  CleaveWait end;
 } Touch;
 
 void
@@ -113,7 +113,7 @@ find_used (CleaveLifetimes *l)
 
       for (; i < n_touches && touches[i].buffer == b; i++)
         {
-          const CleaveWait *use = &touches[i].use;
+          const CleaveWait *use = &touches[i].end;
 
           if (place[use->thread] > begin)
             g_array_index (l->used.list, CleaveWait, place[use->thread] - 1) = *use;

@@ -69,10 +69,12 @@ typedef struct
  *
  * The smallest step is the step with the smallest rank. A thread owns all steps of the parallel
  * subgraphs whose first step it took. A step outside parallel subgraphs belongs to the thread that
- * made the step ready. Numbers of steps go depth first, so that as many subgraphs as threads are in
- * flight. With `in_order`, a free thread takes the smallest ready step of all threads, instead of
- * rules 2 to 4. Within one subgraph, threads then stay close to each other and need less memory. A
- * step that would exceed the budget is delayed as long as other steps run or can run. */
+ * made the step ready. If `rank` is NULL, the rank of a step is its number. Steps are numbered
+ * depth first: one subgraph after the other. So threads run about as many subgraphs at the same
+ * time as there are threads. With `in_order`, rules 2 to 4 do not hold: a free thread takes the
+ * smallest ready step of all threads. Threads then work close to each other in one subgraph and
+ * need less memory. A step that would exceed the budget is delayed as long as other steps run or
+ * can run. */
 CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
 void cleave_schedule_free (CleaveSchedule *schedule);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSchedule, cleave_schedule_free)

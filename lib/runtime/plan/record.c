@@ -118,7 +118,8 @@ cleave_memory_plan_restore (CleaveMemoryPlan *plan,
 
   if (order == NULL)
     return FALSE;
-  /* laps merge buffers, so a record with another number of buffers is of a plan without laps */
+  /* laps merge buffers. If the numbers of buffers differ, the record was made from a plan without
+   * laps */
   if (cleave_storage_is_lapped (plan->storage) && record->n_buffers != plan->storage->buffers->len)
     cleave_storage_unlap (plan->storage, graph);
   if (!fits (record, plan->storage))

@@ -35,8 +35,8 @@
 /* Limit on the number of schedules whose arena is packed. With 2 instead of 6, arenas are 1.5 %
  * larger, and making programs takes two thirds of the time. */
 #define MAX_PACKED 6
-/* Number of simulated runs (index `trial`) for a comparison of two schedules. With 1 instead of 8,
- * arenas are 0.4 % larger. */
+/* Number of simulated runs for a comparison of two schedules. In the code below, `trial` is the
+ * index of a simulated run. With 1 instead of 8, arenas are 0.4 % larger. */
 #define N_TRIALS 8
 /* Largest number of buffers of a schedule that gets slack (liveness.h). Packing an arena with slack
  * compares most pairs of buffers, which takes too long for more buffers. */
@@ -175,8 +175,9 @@ find_candidates (Choosing *c, const Candidate *fastest)
 }
 
 /* Returns a factor from 0.5 to 2 by which a simulated run changes the estimated time of a step. The
- * factor is the product of a factor that all steps of one op share, and a factor of the step. Both
- * depend only on the step and on `trial`, the index of the simulated run. */
+ * factor is the product of two factors from 0.7 to 1.4. The first factor depends on the step's op
+ * and on `trial`, the index of the simulated run. The second factor depends on the step and on
+ * `trial`. */
 static double
 vary_cost (const Choosing *c, guint step, guint trial)
 {
@@ -253,7 +254,7 @@ take_arena (CleaveArena *arena, CleaveArena *other)
 
 /* Makes two schedules by critical-path priorities (urgency.h). In one schedule, threads prefer
  * steps that they made ready; in the other, threads take any ready step. Returns the schedule with
- * the lower price. */
+ * the lower price, which is memory times the fourth power of time. */
 static Candidate
 find_urgent (Choosing *c)
 {
@@ -265,10 +266,11 @@ find_urgent (Choosing *c)
   return best;
 }
 
-/* Packs the arenas of the candidates, and adds the waits for reused memory to the simulation.
- * Chooses, in the order of prices, the first candidate that needs less memory than `fastest` and is
- * about as fast. Returns this candidate, or `fastest` if there is none, and fills `arena` for
- * it. */
+/* Chooses between `fastest` and the candidates that find_candidates() returns, which are sorted by
+ * price: memory times the fourth power of time. For each candidate, packs the arena and simulates
+ * runs that also wait for reused memory. Returns the first candidate that needs less memory than
+ * `fastest` and is about as fast. Returns `fastest` if there is no such candidate. Fills `arena`
+ * for the returned schedule. */
 static Candidate
 choose_with_arena (Choosing *c, Candidate fastest, CleaveArena *arena)
 {
@@ -300,9 +302,10 @@ choose_with_arena (Choosing *c, Candidate fastest, CleaveArena *arena)
   return fastest;
 }
 
-/* Returns a schedule and fills `arena` for it. With several threads, makes two schedules and
- * returns the one with the lower price. One runs steps in the order of their numbers, the other by
- * critical-path priorities (urgency.h). */
+/* Returns a schedule and fills `arena` for it. With several threads, makes two schedules. The first
+ * one runs steps in the order of their numbers, the second one by critical-path priorities
+ * (urgency.h). Returns the schedule with the lower price, which is memory times the fourth power of
+ * time. */
 static Candidate
 choose (Choosing *c, CleaveArena *arena)
 {

@@ -12,6 +12,7 @@ guint cleave_step_find_along (const CleaveStorage *storage, guint index);
 /* Returns the estimated cost of a step in nanoseconds. `goes_along`: the step runs right after the
  * step that cleave_step_find_along() returns, so that its operand is in the cache. */
 double cleave_step_estimate_cost (const CleaveStorage *storage, guint index, gboolean goes_along);
-/* Returns an estimate in nanoseconds for a program of one thread, more precise than the cost.
- * `read` is the set of weights that earlier steps have read; see cleave_cost_of_piece(). */
+/* Returns the estimated time of a step in a program of one thread, in nanoseconds. This time is
+ * more precise than the result of cleave_step_estimate_cost(). `read` is the set of weights that
+ * earlier steps have read; see cleave_cost_of_piece(). */
 double cleave_step_estimate_time (const CleaveStorage *storage, guint index, GHashTable *read);

@@ -16,7 +16,8 @@ typedef struct
   const CleaveWaits *asked;     /* waits for predecessors: the input of find_waits() */
   const CleaveWaitSource *more; /* source of waits for memory; NULL: none */
   guint *counts; /* indexed by thread: number of steps of the thread that must be done before the
-                    current step because of its memory; `more->raise` () sets these numbers */
+                    current step may overwrite the memory of earlier values; `more->raise` () sets
+                    these numbers */
   CleaveClocks clocks;
   GArray *found; /* CleaveWait: the waits that the search has found, in the schedule's order */
 } Waiting;

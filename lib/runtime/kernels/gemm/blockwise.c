@@ -27,8 +27,8 @@
  * fit into an L1 cache, a product of 64 rows of x takes 1.07 times as long as with 256. */
 #define CHUNK 256
 /* Number of rows of x that are multiplied by the same converted weights, so that the rows stay in a
- * cache. Compared with 512, a product of 1,024 rows takes 1.04 times as long with all rows at once,
- * and 1.02 times as long with 128 rows at once. */
+ * cache. With 1,024 instead of 512, a product of 1,024 rows takes 1.04 times as long; with 128
+ * instead of 512, 1.02 times as long. */
 #define ROWS 512
 
 struct _CleaveBlockwise

@@ -155,9 +155,9 @@ add_regions (const Plan *plan, CleaveProduct *product)
   cleave_product_end_band (product, &(CleaveBand){ 0 });
 }
 
-/* Adds the columns of all groups to the product. The groups share the panels' columns: within a
- * tap, the first group_in rows are the weights of group 0, the next group_in rows the weights of
- * group 1, and so on. */
+/* Adds ranges of columns (CleaveColumns) to the product, for each group. In the packed weights,
+ * channel i of every group has the same column, but other rows. Within a tap, the first group_in
+ * rows are the weights of group 0, the next group_in rows the weights of group 1, and so on. */
 static void
 add_columns (const Plan *plan,
              const CleavePanels *panels,

@@ -24,11 +24,14 @@
  *
  * p is a pixel, or a row of a matrix; m is a column, such as a channel of y. A tap t is one
  * position of the convolution's kernel; a matrix product has one tap. Each sum has exactly this
- * order, with one fused multiply-add per term. Distances are in elements. A band is the part of y
- * that a run computes at once, small enough for the cache.
+ * order, with one fused multiply-add per term. Distances are in elements.
  *
- * To plan: add all columns, then add regions and end a band after the regions of each band, then
- * prepare. To run: call cleave_product_run() for each band. */
+ * A region is a box of pixels of y for which the same taps read data, not padding. A band is
+ * several regions that a run computes together, panel by panel; they are small enough for the
+ * cache.
+ *
+ * To plan a product: add all columns; for each band, add its regions and then end the band; at
+ * last, prepare the product. To run a product: call cleave_product_run() for each band. */
 typedef struct _CleaveProduct CleaveProduct;
 
 typedef struct
@@ -37,8 +40,8 @@ typedef struct
                   pixel; offset of the tap's first row in a panel */
 } CleaveTap;
 
-/* A region: a box of pixels for which the same taps read data, not padding. The last of the three
- * axes is the innermost. */
+/* A region: a box of pixels of y for which the same taps read data, not padding. The last of the
+ * three axes is the innermost. */
 typedef struct
 {
   gint64 x_offset, y_offset;
@@ -58,8 +61,8 @@ typedef struct
                       computes */
 } CleaveColumns;
 
-/* The memory of a band, in elements: the range of x that its regions read, and the range of y that
- * they write. The range of y is set only if the bands follow each other in memory. */
+/* The memory of a band, in elements: the range of x that the band's regions read, and the range of
+ * y that the regions write. The range of y is set only if the bands follow each other in memory. */
 typedef struct
 {
   gint64 x_begin, x_end;
@@ -74,13 +77,13 @@ void cleave_product_free (CleaveProduct *product);
 void cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns);
 /* Adds a region. Call this function only after all columns are added. */
 void cleave_product_add_region (CleaveProduct *product, const CleaveTapRegion *region);
-/* Ends a band. The band consists of the regions that were added since the last band. A run computes
- * the regions of a band together, panel by panel. */
+/* Ends a band. The band consists of the regions (boxes of pixels of y) that were added since the
+ * last call of this function. */
 void cleave_product_end_band (CleaveProduct *product, const CleaveBand *band);
 guint cleave_product_n_bands (const CleaveProduct *product);
 const CleaveBand *cleave_product_get_band (const CleaveProduct *product, guint band);
-/* Chooses the code for each region and each number of columns of a panel, and generates LIBXSMM's
- * code. */
+/* Chooses the code that computes each region (a box of pixels of y), for each number of columns of
+ * a panel. Generates this code if LIBXSMM runs it. */
 void cleave_product_prepare (CleaveProduct *product);
 /* Appends to `lines` (CleaveMemoryLines) the cache lines of the struct `product` and of its tables,
  * which runs read besides values. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans matrix products of floats (MatMul, Gemm) as products (gemm.h). A plan decides how runs read
- * the operands, and which dimensions of y are rows, columns and batches. */
+/* Plans the ops MatMul and Gemm on floats, which a CleaveProduct (gemm.h) computes. A plan decides
+ * how runs read the operands, and which dimensions of y are the rows, the columns and the batches
+ * of the product. */
 
 #include "plans.h"
 
@@ -18,8 +19,9 @@ typedef struct
   guint b_columns_dim; /* dimension of b whose indices are the columns of b */
   /* dimensions of y whose indices are the rows and the columns of the product */
   guint rows_dim, columns_dim;
-  /* TRUE: a batch dimension of y supplies the rows or columns of the product. The packed layout of
-   * a constant operand is then of no use to other kernels */
+  /* TRUE: the rows or the columns of the product are the indices of a batch dimension of y
+   * (take_innermost()). The packed layout of a constant operand is then of no use to other kernels
+   * */
   gboolean takes_batch;
 } Plan;
 
@@ -254,10 +256,11 @@ transpose (Plan *plan, const CleaveKernelInstance *instance, CleaveBrgemm *brgem
   plan->columns_dim = plan->rows_dim;
 }
 
-/* Makes a batch dimension d the rows of the product if B does not have dimension d, or the columns
- * if A does not have it. The elements of y must be contiguous along dimension d. The former rows or
- * columns of the product become a batch dimension. Example: A is an image with contiguous channels,
- * and B multiplies the last dimension of the image; the channels then become the rows. */
+/* Exchanges the rows or the columns of the product with a batch dimension d along which the
+ * elements of y are contiguous. If operand `b` does not have dimension d, the indices of d become
+ * the rows. If operand `a` does not have it, they become the columns. The former rows or columns
+ * become a batch dimension. Example: `a` is an image with contiguous channels, and `b` multiplies
+ * the last dimension of the image; the channels then become the rows. */
 static void
 take_innermost (Plan *plan, CleaveBrgemm *brgemm)
 {

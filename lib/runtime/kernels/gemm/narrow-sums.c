@@ -176,9 +176,10 @@ static const struct
 };
 /* clang-format on */
 
-/* store_twos() stores a vector of pixels with two contiguous columns: `a` has column 0 of each
- * pixel, `b` has column 1. store_fours() stores pixels with four contiguous columns. The interleave
- * instructions work within 128-bit lanes, and each 128-bit lane has four pixels. */
+/* store_twos() and store_fours() store a vector of pixels with two or four columns (channels of y).
+ * Each operand vector has one column of all pixels; in y, the columns of a pixel are contiguous. In
+ * store_twos(), `a` has column 0 and `b` has column 1. The interleave instructions work within
+ * 128-bit lanes, and each 128-bit lane has four pixels. */
 static void
 store_twos (const CleaveVector *a, const CleaveVector *b, float *y, gint64 step)
 {

@@ -12,9 +12,12 @@
 /* Computes the sums of the narrow kernel (narrow.h), whose vectors hold pixels of a row.
  * narrow-run.c transposes rows of x and calls cleave_narrow_sum() for each row of y.
  *
- * The work on a row of y is divided into jobs. A phase is a set of pixels of a row with the same
- * position modulo the stride. Example with stride 2: the columns 0, 2, 4, … of x are phase 0, and
- * the columns 1, 3, 5, … are phase 1. Adjacent lanes then read adjacent elements of one phase. */
+ * A column is a channel of y. The work on a row of y is divided into jobs: a job is a range of
+ * pixels, and a few columns to compute for these pixels (CleaveNarrowJob).
+ *
+ * A phase of a row of x is the pixels with the same index modulo the stride. Example with stride 2:
+ * phase 0 is the pixels 0, 2, 4, …, and phase 1 is the pixels 1, 3, 5, …. Adjacent pixels of y read
+ * adjacent elements of one phase. */
 
 /* Largest number of columns of a job: the sums of all its columns are in registers at the same
  * time. */
@@ -25,8 +28,8 @@
  * pixels outside the range [begin, end), the tap reads padding instead of data. */
 typedef struct
 {
-  gint64 phase, shift; /* for pixel p of the row, the tap reads column p + shift of phase `phase` of
-                          x; phase q consists of the columns q, q + stride, … */
+  gint64 phase, shift; /* for pixel p of the row of y, the tap reads element p + shift of phase
+                          `phase` of a row of x. Phase q consists of the pixels q, q + stride, … */
   gint64 x, a; /* x: offset, in the transposed rows of x, of the element that the tap reads for
                   pixel 0; a: offset in the weights; both in floats */
   gint64 begin, end;
@@ -56,8 +59,8 @@ typedef struct
  * multiplies the row. */
 typedef struct
 {
-  /* an address in the row, for the first channel of the job: for pixel p, the tap `t` reads element
-   * x[t.x + p] */
+  /* address in the transposed row, at the first channel that the current job reads: for pixel p of
+   * y, tap `t` reads the element x[t.x + p] */
   const float *x;
   const float *a;
 } CleaveNarrowRow;

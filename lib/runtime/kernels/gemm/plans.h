@@ -19,8 +19,9 @@
 /* The plans of float convolutions and matrix products. conv.c, conv-transpose.c and matmul.c fill a
  * CleaveBrgemm in `prepare`; families.c runs it, and upcast.h uses parts of it for 16-bit floats.
  *
- * This struct describes the n rows of an operand x, if the k elements of a row are not contiguous.
- * Before a run computes a band of y, it packs the `n_per_band` rows of x that the band reads. */
+ * CleavePackedRows describes the `n` rows of an operand x, if the `k` elements of a row are not
+ * contiguous. Before a run computes a band of y, the run packs the `n_per_band` rows of x that the
+ * band reads. */
 typedef struct
 {
   gint64 n, n_per_band, k;

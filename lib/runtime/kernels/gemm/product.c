@@ -5,10 +5,10 @@
 
 #include "product-parts.h"
 
-/* Limit on the number of floats of a panel that one call reads. With AVX2, the floats fit into the
- * L1 cache beside the part of x that the call reads. With AVX-512, blocks of sums are so large that
- * reading `a` from the L2 cache takes no extra time. A larger limit then saves additions to y
- * (measured). */
+/* Limit on the number of packed weights, in floats of a panel, that one call reads. With AVX2, the
+ * weights fit into the L1 cache beside the elements of x that the call reads. With AVX-512, blocks
+ * of sums are so large that reading the weights from the L2 cache takes no extra time. A larger
+ * limit then saves additions to y (measured). */
 #if CLEAVE_VECTOR == 16
 #define MAX_CALL_FLOATS 131072
 #else
@@ -122,8 +122,9 @@ set_taps (Region *to, const CleaveTapRegion *region, gint64 lda)
   to->n_taps_per_call = (to->n_taps + n_calls - 1) / n_calls;
 }
 
-/* Returns the index of the axis along which lines run: the innermost axis, or a longer axis if the
- * innermost axis is short. Example: the pixels at the left edge of an image are a narrow region. */
+/* Returns the index of the axis along which the lines of a region run: the innermost axis, or a
+ * longer axis if the innermost axis is short. Example of a short innermost axis: a region with only
+ * the pixels at the left edge of an image. */
 static guint
 choose_line (const CleaveTapRegion *region)
 {

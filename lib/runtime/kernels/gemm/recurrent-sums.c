@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of cleave_op_recurrent_sums (lib/ops/recurrent-sums.c): X times W plus biases,
- * for all time steps of a recurrent layer. These are the initial sums of the gates. One product
- * computes all rows that are evenly spaced. */
+ * for all time steps of a recurrent layer. These are the initial sums of the gates. X has a row of
+ * inputs for each time step and each sequence of the batch. One product multiplies all rows of X
+ * that are evenly spaced. */
 
 #include "recurrent-walk.h"
 
@@ -11,7 +12,8 @@ enum { X = CLEAVE_RECURRENT_SUMS_X, W = CLEAVE_RECURRENT_SUMS_W, B = CLEAVE_RECU
 typedef struct
 {
   CleaveRecurrentMatrix w;
-  guint inner;           /* dimension of X, 0 or 1, whose indices are the rows of one product */
+  guint inner;           /* dimension of X, 0 or 1: a product multiplies the rows of X along this
+                          * dimension */
   gint64 n_rows, n_runs; /* number of rows of one product; number of products */
 } Plan;
 

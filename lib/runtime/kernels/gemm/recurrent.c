@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of RNN, GRU and LSTM. One product multiplies W by the inputs of a block of time
- * steps. Each step then multiplies R by its state, adds these products panel by panel, and computes
- * the gates in vectors (recurrent-gates.c). */
+ * steps; the results are the initial sums of the gates. Each time step then adds the products of R
+ * and the state to its sums, and computes the gates in vectors (recurrent-gates.c). */
 
 #include "direct.h"
 #include "recurrent-gates.h"

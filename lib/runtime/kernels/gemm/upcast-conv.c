@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Convolutions of 16-bit floats. For each band (gemm.h), a run converts the elements of x that the
- * band reads to 32-bit floats. It then runs the product of a convolution of dense floats. */
+ * band reads to 32-bit floats. It then runs the CleaveProduct that was planned for a convolution of
+ * dense 32-bit floats. */
 
 #include "../pixels.h"
 #include "../places.h"

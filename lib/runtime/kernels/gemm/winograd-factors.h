@@ -19,8 +19,9 @@ typedef struct
   gint64 stride[4]; /* strides of W, in elements */
 } CleaveWinogradFactors;
 
-/* `m` adjacent columns of one panel; each column computes one channel of y. `at`: offset of the
- * first column in the packed weights, in floats. `y`: index of its channel in a pixel of y. */
+/* `m` adjacent columns of one panel; each column computes one channel of the result. `at`: offset
+ * of the first column in the packed weights, in floats. `y`: index, in a pixel of the result, of
+ * the channel that the first column computes. */
 typedef struct
 {
   gint64 at, y, m;

@@ -296,7 +296,7 @@ do_epilogue (const Work *work,
                                plan->y_step[1], end - begin, columns->m);
 }
 
-/* Computes a block: the tiles in rows `rows` and columns `tiles` of the grid of tiles. */
+/* Computes a block of the grid of tiles: the rows `rows` and the columns `tiles` of the grid. */
 static void
 run_block (const Work *work, CleaveSpan rows, CleaveSpan tiles)
 {

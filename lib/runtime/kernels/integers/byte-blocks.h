@@ -12,11 +12,11 @@
 #include "byte-vectors.h"
 
 /* With HAS_SIGNED_X, the dot product multiplies signed bytes. X_FLIP inverts the top bit of each
- * unsigned byte of x, which subtracts 128. So each sum lacks 128 times the sum of the column's
- * weights. If a block converts its sums to bytes, it adds this number before the products, as the
- * initial value of the sum. If a block stores its sums, it adds the number after the products.
- * Otherwise gcc 12 would keep these sums in memory, and the loop would reach 68 % of the
- * processor's peak instead of 87 %. */
+ * unsigned byte of x, which subtracts 128. So each sum lacks a correction: 128 times the sum of the
+ * column's weights. A block that converts its sums to bytes begins each sum with the correction. A
+ * block that stores its sums as integers adds the correction after the products. If such a block
+ * also began its sums with the correction, gcc 12 would keep the sums in memory, and the loop would
+ * reach 68 % of the processor's peak instead of 87 %. */
 #if defined(HAS_SIGNED_X)
 #define X_FLIP ((gint32) 0x80808080)
 #define HAS_OFFSET TRUE
@@ -26,8 +26,8 @@
 #endif
 
 /* Limit on the number of pixels of a block. The sums of these pixels fit into registers beside a
- * row of weights, a group of x and a product. An integer addition takes one cycle, so a few sums
- * keep a core busy. */
+ * row of weights, a dot-2 or dot-4 group of x and a product. An integer addition takes one cycle,
+ * so a few sums keep a core busy. */
 #if CLEAVE_REGISTERS == 32
 #define MAX_PIXELS 8
 #elif defined(CLEAVE_AVX2)
@@ -161,9 +161,9 @@ BLOCK (2, 8)
 #else
 #define LIST(of) { NULL, of##_1, of##_2, of##_3, of##_4, of##_5 }
 #endif
-/* Functions that compute a block, with three indices. The first index is 1 if the function converts
- * sums to bytes in registers, the second is the number of vectors of columns minus 1. The third is
- * the number of pixels. */
+/* Table of the functions that compute a block. The first index is 1 if the function converts sums
+ * to bytes in registers, 0 if it stores integer sums. The second index is the number of vectors of
+ * columns minus 1. The third index is the number of pixels. */
 static const RunBlock run_blocks[2][2][MAX_PIXELS + 1] = { { LIST (block_1), LIST (block_2) },
                                                            { LIST (bytes_1), LIST (bytes_2) } };
 /* clang-format on */

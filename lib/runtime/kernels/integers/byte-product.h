@@ -40,7 +40,7 @@ typedef struct
 {
   const CleaveBytePanels *panels;
   const gint8 *w;   /* packed weights */
-  gint64 first;     /* index in the packed weights of the product's first column */
+  gint64 first;     /* index that the product's first column has in the packed weights */
   gint64 n_columns; /* number of columns of the product */
   const char *x;
   gint32 flip; /* XOR mask for each group of four bytes of x: 0x80808080 if x is read in place and
@@ -52,7 +52,7 @@ typedef struct
   char *y;
   const gint64 *y_at;   /* indexed by pixel: offset in y, in elements */
   gint64 column_step;   /* distance of adjacent columns of y, in elements */
-  gint64 column;        /* index in y of the product's first column */
+  gint64 column;        /* index that the product's first column has in y */
   const gint32 *x_sums; /* indexed by pixel: sum of the elements of x that the pixel reads; used
                            only with `w_zero` */
   const struct _CleaveQdq *qdq; /* constants that convert sums to QDQ-exact results (qdq.h); NULL:
@@ -63,8 +63,9 @@ typedef struct
   CleaveByteFinish finish;
 } CleaveByteProduct;
 
-/* A tile: pixels [pixel, pixel + n_pixels) of columns [column, column + n) of y. Each pixel has a
- * row of CLEAVE_BYTE_PANEL integer sums. */
+/* A tile of y: the pixels [pixel, pixel + n_pixels), and in each pixel the columns (such as
+ * channels) [column, column + n). In `sums`, each pixel has a row of CLEAVE_BYTE_PANEL integer
+ * sums. */
 typedef struct
 {
   gint64 pixel, n_pixels, column, n;

@@ -20,7 +20,8 @@ enum { X };
 /* Limit on the number of rows from the first to the last row of taps, dilation included. The ring
  * holds all these rows of x. */
 #define MAX_ROWS 16
-/* Limit on the number of 8-bit parts whose sum is a weight minus its zero point. */
+/* Limit on the number of 8-bit integers that represent one weight. A weight minus its zero point
+ * may exceed 8 bits; it is then stored as a sum of 8-bit integers, its parts. */
 #define MAX_PARTS 3
 
 typedef struct

@@ -25,13 +25,14 @@ typedef struct
   CleaveByteImage image;
   const gint16 *packed; /* packed weights; NULL: each run packs the weights */
   gint64 n_out, n_taps, column_step;
-  /* offsets in elements from the begin of a band of rows. `tap_at`: of each tap, in x; taps are
-   * added in pairs, so if the number of taps is odd, `tap_at` contains the last tap twice. `x_at`,
-   * `y_at`: of each pixel, in x and in y */
+  /* Three arrays of offsets in elements, from the begin of a band of rows. `tap_at`: offset of each
+   * tap in x. Taps are added in pairs; if their number is odd, `tap_at` contains the last tap
+   * twice. `x_at` and `y_at`: offset of each pixel in x and in y */
   gint64 *tap_at, *x_at, *y_at;
   gsize at_multiplier, at_shift;
-  gsize at_x, at_bias, at_scale, at_packed; /* byte offsets in scratch: of the rows of x, of the
-                                               biases, of the scales and of the packed weights */
+  gsize at_x, at_bias, at_scale, at_packed; /* byte offsets in scratch. `at_x`: the rows of x;
+                                               `at_bias`: the biases; `at_scale`: the scales;
+                                               `at_packed`: the packed weights */
   const CleaveQdqConv *conv; /* the convolution whose results are QDQ-exact (qdq.h); NULL: results
                                 are computed from the integer sums alone */
   CleaveQdqColumns columns;  /* constants that convert sums to bytes */

@@ -164,9 +164,9 @@ cleave_add_bound (const CleaveQdqAdd *add, CleaveVector v)
 #define CLEAVE_ADD_UNSURE 8
 #define CLEAVE_ADD_SURE 4
 
-/* Computes a line on the fast path, two vectors at a time. Stops if rounding errors could change a
- * byte in more pairs of vectors than CLEAVE_ADD_UNSURE and CLEAVE_ADD_SURE allow. Returns the index
- * of the first element that was not computed. */
+/* Computes a line on the fast path, two vectors at a time. Stops at an unsure pair of vectors if
+ * more pairs are unsure than the limit (CLEAVE_ADD_UNSURE) allows. Returns the index of the first
+ * element that was not computed. */
 static inline __attribute__ ((always_inline)) gint64
 cleave_add_few (const CleaveAddSteps *steps,
                 const CleaveDivisor *by,
@@ -213,9 +213,9 @@ FEW (by_one, CLEAVE_ADD_ONE, TRUE)
 #undef FEW
 /* clang-format on */
 
-/* Returns the vector by which the fast path multiplies operand `first` if `second` is a scalar, or
- * which it adds to `first`. The lanes of a factor are the scalar, minus its zero point if the
- * scalar is a byte. The lanes of a term are scalar * factor[1] + addend. If `second` is a line, the
+/* Returns, for a scalar operand `second`, the vector that the fast path combines with operand
+ * `first`. For a product, each lane is a factor: the scalar, minus its zero point if the scalar is
+ * a byte. For a sum, each lane is a term: scalar * factor[1] + addend. If `second` is a line, the
  * caller does not use the vector. */
 static inline CleaveVector
 cleave_add_find_one (const CleaveAddSteps *s, gboolean is_float)

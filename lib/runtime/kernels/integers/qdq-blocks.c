@@ -2,13 +2,15 @@
 
 /* Computes integer sums for QDQ-exact results, and finds the ambiguous sums (qdq.h). Long sums are
  * cut into chunks of dot-4 groups. The partial sum after a chunk is a checkpoint. The growth of a
- * sum is the total of its magnitudes at all checkpoints; it is a term of the error bound. */
+ * sum is the total of the magnitudes that the sum has at all its checkpoints; it is a term of the
+ * error bound. */
 
 #include "qdq.h"
 
 /* Number of pixels that a block computes at once. Each pixel has two vectors of sums in registers.
- * If sums have checkpoints, each pixel also has two vectors of growth. AVX-512 keeps the growth in
- * memory, which takes no extra time. */
+ * If sums have checkpoints, each pixel also has two vectors that hold the growth of its sums: the
+ * total of the magnitudes at the checkpoints. AVX-512 keeps the growth in memory, which takes no
+ * extra time. */
 #if defined(CLEAVE_AVX512)
 #define PIXELS 8
 #define GROWTH_PIXELS 8
@@ -90,11 +92,11 @@ add_bias (const gint32 *bias, int pixels, int vectors, CleaveIntVector *sum)
 #if defined(CLEAVE_AVX512)
 #define MAGNITUDE 0xb /* operand of vrangeps: the greater of two magnitudes, without sign */
 
-/* Adds the present magnitude of each sum to the sum's growth. add_chunks() calls this function
- * after each chunk of products. The float conversion, magnitude and addition use other execution
- * ports than products of bytes, so they take no extra time. Integer magnitudes, masks and shifts
- * would compete with the products: with 16-bit sums, these integer operations took 4 % of the
- * time. */
+/* Adds the current magnitude of each sum to `growth`, the total of the magnitudes that the sum had
+ * at its checkpoints. add_chunks() calls this function after each chunk of products. The float
+ * conversion, magnitude and addition use other execution ports than products of bytes, so they take
+ * no extra time. Integer magnitudes, masks and shifts would compete with the products: with 16-bit
+ * sums, these integer operations took 4 % of the time. */
 static inline __attribute__ ((always_inline)) void
 add_growth (int pixels, int vectors, const CleaveIntVector *sum, Growth *growth)
 {
@@ -124,8 +126,8 @@ weigh_growth (const float *by, const Growth *growth, int vectors)
   return _mm512_permutexvar_epi64 (order, _mm512_packus_epi32 (error[0], error[1]));
 }
 #else
-/* Adds the present magnitude of each sum to the sum's growth. add_chunks() calls this function
- * after each chunk of products. */
+/* Adds the current magnitude of each sum to `growth`, the total of the magnitudes that the sum had
+ * at its checkpoints. add_chunks() calls this function after each chunk of products. */
 static inline __attribute__ ((always_inline)) void
 add_growth (int pixels, int vectors, const CleaveIntVector *sum, Growth *growth)
 {

@@ -15,9 +15,9 @@
  *
  * Levels other than AVX-512 add the magnitudes at checkpoints as integers. If these integers could
  * overflow, chunks are doubled, up to MAX_LONG_CHUNK groups, so that there are fewer checkpoints.
- * The limit is 64 because qdq-norms.c multiplies bytes by half of a coefficient c (qdq.h) in 16
- * bits. A chunk of 64 groups has 256 products, so c is at most 256 / 2 + 2 = 130, and 130 / 2 * 255
- * is 16,575. */
+ * MAX_LONG_CHUNK is 64 because qdq-norms.c multiplies bytes by half of a coefficient c (qdq.h) in
+ * 16 bits. A chunk of 64 groups has 256 products, so c is at most 256 / 2 + 2 = 130, and 130 / 2 *
+ * 255 is 16,575. */
 #define MAX_CHUNK 8
 #define MAX_LONG_CHUNK 64
 /* The number of products of a sum decides the terms of its error bound (qdq.h). Up to MAX_COARSE
@@ -164,8 +164,9 @@ read_column (CleaveQdq *s, const CleaveQdqLayout *l, gint64 c)
     column.norm = sqrt (column.norm);
   column.most *= (double) find_x_most (s);
   if (s->n_chunks > 0)
-    column.zero = 0; /* `chunk_bias`, which is added at the begin of each chunk, subtracts the zero
-                        point times the sum of the chunk's weights */
+    column.zero = 0; /* sums with chunks need no such number: at the begin of each chunk, a kernel
+                        adds `chunk_bias`, which is minus the zero point times the sum of the
+                        chunk's weights */
   return column;
 }
 
@@ -228,8 +229,8 @@ init_sums (CleaveQdq *s, const CleaveQdqConv *conv, gint64 max_chunk, CleaveQdqS
 }
 
 /* Sets the constants of all columns. Returns FALSE if scales or sums are too large or too small for
- * the error bound (qdq.h). Sets `overflows` to TRUE if the growth of a sum may exceed
- * CLEAVE_QDQ_GROWTH_MOST. */
+ * the error bound (qdq.h). Sets `overflows` to TRUE if the growth of a sum (the total of its
+ * magnitudes at the checkpoints) may exceed CLEAVE_QDQ_GROWTH_MOST. */
 static gboolean
 set_columns (CleaveQdq *s, const CleaveQdqLayout *l, const CleaveQdqSums *sums, gboolean *overflows)
 {

@@ -19,19 +19,19 @@
  * + b|, which the constant `margin` includes. The sum of |s_i| is bounded in one of two ways.
  *
  * Up to MAX_SINGLE products: product j, counted from 0, is contained in the n - j partial sums from
- * s_(j + 1) to s_n. Let c_j = n - j + 2 be the coefficient of product j. Then, by Cauchy-Schwarz,
- * or by the largest |x|,
+ * s_(j + 1) to s_n. Let c_j = n - j + 2 be the coefficient of product j. Two bounds hold; the first
+ * one follows from Cauchy-Schwarz:
  *
- *   sum of |s_i| + 2 * sum of |x||w| <= X W or max |x| * sum of c |w|,
- *   X^2 = sum of c x^2, W^2 = sum of c w^2.
+ *   sum of |s_i| + 2 * sum of |x||w| <= X W, with X^2 = sum of c x^2 and W^2 = sum of c w^2
+ *   sum of |s_i| + 2 * sum of |x||w| <= max |x| * sum of c |w|
  *
- * X is the norm of a pixel of the result.
+ * X depends only on the elements x that a pixel of the result reads: X is the norm of the pixel.
  *
- * With more products: the products are cut into chunks of at most L products. The partial sum P
- * after each chunk is a checkpoint, whose magnitude the kernel measures. A partial sum inside a
- * chunk differs from the checkpoint at the nearer end of the chunk by the sum of the products
- * between them. The coefficient c of a product is 2 plus the number of these differences that
- * contain the product. With h = (L + 1) / 2,
+ * More than MAX_SINGLE products: the products are cut into chunks of at most L products. The
+ * partial sum P after each chunk is a checkpoint, whose magnitude the kernel measures. A partial
+ * sum inside a chunk differs from the checkpoint at the nearer end of the chunk by the sum of the
+ * products between them. The coefficient c of a product is 2 plus the number of these differences
+ * that contain the product. With h = (L + 1) / 2,
  *
  *   sum of |s_i| + 2 * sum of |x||w| <= 2 h * sum of |P| + X W.
  *
@@ -124,8 +124,8 @@ typedef struct
                   this file defines c and W. */
   double zero; /* number that is added to each sum: minus the zero point of x, times the sum of the
                   weights */
-  double most; /* largest possible magnitude of a sum, which limits its magnitude at each
-                  checkpoint; used only if sums are cut into chunks */
+  double most; /* largest magnitude that a sum can have, at its end or at a checkpoint; used only if
+                  sums are cut into chunks */
 } CleaveQdqColumn;
 
 void cleave_qdq_columns_init (CleaveQdqColumns *columns, const CleaveQdqSums *sums, gint64 n);
@@ -143,9 +143,9 @@ void cleave_qdq_columns_add_memory (const CleaveQdqColumns *columns, GArray *lin
 typedef struct _CleaveQdq
 {
   gint64 n_taps, n_units;
-  /* A chunk is the products between two checkpoints. `taps_at_once`: number of whole taps of a
-   * chunk, if a chunk is longer than one tap; otherwise 1. `chunk`: number of dot-4 groups that a
-   * chunk has of each of its taps. */
+  /* A chunk is the products between two checkpoints. It consists of dot-4 groups of one tap, or of
+   * several whole taps. `taps_at_once`: number of taps of a chunk. `chunk`: number of dot-4 groups
+   * that one chunk has in each of these taps. */
   gint64 chunk;
   gint64 taps_at_once;
   gint64 n_chunks; /* number of chunks of a sum; 0: sums are not cut into chunks */
