@@ -41,7 +41,7 @@ OPSET, NODE, BORDERS = 17, 'node', ('load', 'store', 'copy')
 # Each node runs for about RUN_MS milliseconds, at least MIN_RUNS and at most MAX_RUNS times.
 # With this number of runs, the smallest time of a step is nearly the same in repeated measurements.
 RUN_MS, MIN_RUNS, MAX_RUNS = 100, 2, 50
-# Each cell is measured this many times. The table has the best measurement.
+# Each cell of the table is measured TRIES times. The table shows the best measurement.
 TRIES = 3
 # The roofline of a node is the shortest time in which this machine can move the bytes of the node.
 # If a node runs more than IN_PLACE times as fast as its roofline, the node moves no bytes: it is a view.
@@ -110,8 +110,8 @@ def copy_rate(limits, n_bytes):
 
 
 def instructions(limits, work, element, counts):
-    """Returns the work in vector instructions on float32 lanes. `counts` are the elements of the first operand, of the
-    result, and of float16 values that are converted."""
+    """Returns the work in vector instructions on float32 lanes. `counts` has three numbers of elements: of the
+    first operand, of the result, and of float16 values that are converted."""
     lanes = {'float32': 1, 'int32': 1, 'float16': 1, 'int64': 0.5}.get(element, 4)
     operand, result, halves = counts
     div, sqrt, half = (limits['units'][unit] for unit in ('div', 'sqrt', 'half'))

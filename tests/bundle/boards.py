@@ -51,8 +51,7 @@ output %h
 output %c
 """
 # An average pooling of floats. Some of its windows contain only padding.
-# For the Helium instructions of M55, GCC 12 once compiled a conditional conversion of this pooling wrongly:
-# the assembler refuses the instruction.
+# GCC 12 once compiled a conditional conversion of this pooling to an instruction of M55 that the assembler refuses.
 POOL = """%x = Input : float32 1x3x5x5  # x
 %y = AveragePool %x kernel_shape=2,2 pads=2,2,1,1 strides=2,2
 output %y

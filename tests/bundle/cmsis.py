@@ -67,7 +67,8 @@ def network():
 
 
 def random_network(seed):
-    """Returns a random chain of layers, in which each value may also be added to its convolution."""
+    """Returns a random chain of layers. A layer may also be the sum or the product of a value and a 1x1 convolution
+    of this value."""
     rand = random.Random(seed)
     rows, columns, channels = rand.randint(1, 13), rand.randint(1, 13), rand.randint(1, 9)
     lines, x = [], '%x'
@@ -110,7 +111,7 @@ def run(*command):
 
 
 def write(cleave, model, out, *options):
-    """Writes a bundle. Returns the numbers that the command prints, and its notes."""
+    """Writes a bundle. Returns the numbers that the command prints, and the notes that the command prints."""
     result = run(cleave, 'bundle', model, '--kernels', 'cmsis-nn', '--name', 'net', '--json', '-o', out, *options)
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout), result.stderr
@@ -133,7 +134,7 @@ def check_symbols(compiler, bundle, include):
 
 
 def check_text(cleave, folder, check):
-    """Checks the calls, the sizes and the notes of the network with each function."""
+    """Checks the bundle of a network with each function of CMSIS-NN: the called functions, the sizes and the notes."""
     path = os.path.join(folder, 'all.cleave')
     with open(path, 'w') as file:
         file.write(network())

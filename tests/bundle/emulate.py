@@ -25,8 +25,8 @@ RISCV = ['riscv64-unknown-elf-', '--specs=picolibc.specs', '--oslib=semihost', '
 # The CMSDK timers have 25 million ticks a second (M33: 20 million). The counter of M55 has 32 million.
 TIMER = ('-DTIMER=0x40000000', 1.6)
 
-# By name of a board: compiler and options, address and size of flash, address and size of RAM, QEMU command,
-# clock or None.
+# For each name of a board: compiler and options, address and size of flash, address and size of RAM, QEMU command,
+# and the clock (None: the board has no clock).
 BOARDS = {
     'M0': (ARM + ['-mcpu=cortex-m0'], 0, 0x40000, 0x20000000, 0x4000, 'qemu-system-arm -M microbit', None),
     'M3': (ARM + ['-mcpu=cortex-m3'], 0, 0x400000, 0x20000000, 0x400000, 'qemu-system-arm -M mps2-an385', TIMER),

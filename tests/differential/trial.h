@@ -55,7 +55,7 @@ typedef struct
 {
   TrialKind kind;
   TrialType type;
-  gpointer data; /* the elements of an INPUT or CONSTANT, set when the trial is complete */
+  gpointer data; /* elements of an input or a constant, set when the trial is complete */
   gsize n_bytes;
   guint seed; /* seed of the elements if `data` is not given */
   int mode;
@@ -118,8 +118,8 @@ typedef struct
   guint weight;
 } TrialOp;
 
-extern const TrialOp *const trial_tables[]; /* each table ends with an entry whose `op` is NULL; the
-                                             * list ends with NULL */
+extern const TrialOp *const trial_tables[]; /* a list of tables, which ends with NULL; each table
+                                               ends with an entry whose `op` is NULL */
 
 void trial_init (Trial *trial, Tape *tape);
 void trial_clear (Trial *trial);

@@ -13,7 +13,8 @@
  * message about the contradiction. */
 typedef char *(*FitProperty) (const CleaveGraph *graph, const CleaveFitOptions *options);
 
-/* Checks a property on the network with this index. The limits alternate from index to index. */
+/* Checks a property on the network number `index`. Networks with consecutive numbers are split with
+ * different limits. */
 void fit_check_property (int index, const char *name, FitProperty property);
 
 /* Defines a test `name`, which checks `property` on one network. Pass the test to

@@ -4,7 +4,7 @@
 /* Heads: nodes after which a program can fuse steps. Kinds of heads are, for example, matrix
  * products and depthwise convolutions. For each kind, the suite tests/runtime/plan/fusion-pairs.c
  * makes graphs of a head and its consumers. The suite compares the bits of a program with the bits
- * of the interpreter. */
+ * of cleave_interpret(). */
 
 #include <cleave/cleave.h>
 

@@ -34,7 +34,7 @@ typedef struct
 } OverlayNet;
 
 /* Makes a network of three layers: the first expands few channels to many, the second keeps or
- * doubles their number, and the third reduces them to few. */
+ * doubles the number of channels, and the third reduces them to few. */
 OverlayNet overlay_make_net (guint32 seed, gint64 n_images);
 void overlay_clear (OverlayNet *net);
 /* Returns the number of nodes whose result overlays an operand when the graph runs. */

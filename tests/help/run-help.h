@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Runs graphs and compares the outputs with the interpreter (interpret.h), and builds small graphs.
- * Most suites in tests/runtime and tests/memory use these functions: a suite builds a graph with
- * run_conv() and similar functions, and checks it with run_assert_same(). */
+/* Runs graphs and compares the outputs with the outputs of cleave_interpret() (interpret.h), and
+ * builds small graphs. Most suites in tests/runtime and tests/memory use these functions: a suite
+ * builds a graph with run_conv() and similar functions, and checks it with run_assert_same(). */
 
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Laps: values that are computed strip by strip and overlay values that die meanwhile. The tests
- * check the bits against the interpreter, and that laps save memory. */
+ * compare the outputs with the outputs of cleave_interpret(), and check that laps save memory. */
 
 #include "../../lib/memory/ordering.h"
 

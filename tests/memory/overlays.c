@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Overlays: results of depthwise convolutions in the memory of their operand. The tests check the
- * bits against the interpreter, and that overlays save memory. */
+/* Overlays: results of depthwise convolutions in the memory of their operand. The tests compare the
+ * outputs with the outputs of cleave_interpret(), and check that overlays save memory. */
 
 #include "../../lib/ir/debug.h"
 #include "../../lib/ir/graph-private.h"
@@ -93,9 +93,9 @@ START_TEST (very_many_rows_are_handled)
 END_TEST
 
 /* A depthwise convolution with stride 2 overlays its operand, 48 channels of 40 x 40. The peak is
- * the operand and, for some element types, one row. Floats of 32 bits need one row of the result.
- * ConvInteger needs one row of the operand: a row of its 4-byte results overwrites two rows of
- * bytes. */
+ * the bytes of the operand and, for some element types, the bytes of one row. Floats of 32 bits
+ * need one row of the result. ConvInteger needs one row of the operand: a row of its 4-byte results
+ * overwrites two rows of bytes. */
 START_TEST (the_peak_is_that_of_the_larger_value)
 {
   static const gint64 want[] = { (40 * 40 + 20) * 48 * 4, 40 * 40 * 48,     40 * 40 * 48,

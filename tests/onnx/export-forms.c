@@ -344,8 +344,8 @@ START_TEST (positions_of_a_resize_survive_export_and_import)
 }
 END_TEST
 
-/* Makes a MaxUnpool of two channels, each pooled from 2x4. `numbers` has its constant indices;
- * NULL: the indices are an input. */
+/* Makes a MaxUnpool whose operand has two channels of 1x2 elements and whose result has two
+ * channels of 2x4 elements. `numbers` has the constant indices; NULL: the indices are an input. */
 static CleaveGraph *
 graph_of_unpool (const gint64 *numbers)
 {
@@ -407,7 +407,7 @@ START_TEST (indices_of_a_piece_of_an_unpool_count_in_the_piece)
 }
 END_TEST
 
-/* Returns the element type of the depth of a OneHot in the exported file. */
+/* Returns the element type of the operand `depth` of a OneHot in the exported file. */
 static int
 depth_type (CleaveElement indices, CleaveElement values, gint64 depth)
 {

@@ -179,7 +179,8 @@ START_TEST (an_optional_value_may_be_absent)
 END_TEST
 
 /* Passes a wrong list for the input `name` to a run: the list has `n_tensors` tensors, but the
- * tensor with its length is `n`. Asserts that the run fails with the error message `message`. */
+ * tensor for the length of the list contains `n`. Asserts that the run fails with the error message
+ * `message`. */
 static void
 assert_refused (
     const Model *model, const char *name, gint64 n, guint n_tensors, const char *message)

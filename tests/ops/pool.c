@@ -96,7 +96,7 @@ START_TEST (only_max_pool_serves_bytes)
 }
 END_TEST
 
-/* A pooling of one channel along W, and a chunk of it. */
+/* A pooling of one channel along W, and a chunk of its result. */
 typedef struct
 {
   gint64 extent;

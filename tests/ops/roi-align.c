@@ -68,8 +68,8 @@ START_TEST (regions_and_channels_split)
 }
 END_TEST
 
-/* A RoiAlign of one region and one channel. The test computes it by the definition, from all
- * sampling points. */
+/* A RoiAlign of one region and one channel. The test computes the result by the definition, from
+ * all sampling points. */
 
 typedef struct
 {

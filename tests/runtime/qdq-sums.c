@@ -30,7 +30,8 @@ wave (gint64 i, gint64 length, gint64 half)
   return i / half % 2 == 0 ? 127 : -127;
 }
 
-/* Returns weight i of a sum that rises, stays for many terms, and falls. */
+/* Returns weight i of a sum. The partial sums rise over `half` terms, stay nearly the same for many
+ * terms, and fall. */
 static gint8
 plateau (gint64 i, gint64 length, gint64 half)
 {

@@ -261,8 +261,9 @@ def check_sizes():
 
 
 def check_heads():
-    """Checks that a source begins with a comment about the whole file, between empty lines, and a script with its
-    interpreter. Files of lib/bundle/kernels are exempt: each file has one function, and bundles contain its text."""
+    """Checks that a C file begins with a comment about the whole file, between empty lines. Checks that a script begins
+    with #! and its interpreter. Files of lib/bundle/kernels are exempt: each file has one function, and bundles contain
+    its text."""
     for path in find_files(['lib', 'passes', 'tools', 'tests'], '.c'):
         if not path.startswith('lib/bundle/kernels/') and \
                 not re.match(r'/\* SPDX[^\n]*\*/\n\n/\*(?!\*)(?:(?!\*/).)*\*/\n\n', read(path), re.S):

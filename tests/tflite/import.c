@@ -343,8 +343,8 @@ START_TEST (quantized_graphs_have_no_form_in_onnx_but_one_as_text)
 }
 END_TEST
 
-/* The content of a file decides its format, not the name. Options of the ONNX import are an error
- * for a TensorFlow Lite file. */
+/* The content of a file decides its format; the name of the file does not matter. Options of the
+ * ONNX import are an error for a TensorFlow Lite file. */
 START_TEST (a_file_is_known_by_its_content)
 {
   g_autoptr (GPtrArray) files = tflite_file_examples ();

@@ -23,7 +23,7 @@ class Fit(CommandTest):
         self.assertEqual(', or --exclude-inputs if the inputs (3072 bytes) lie elsewhere' in message, '--exclude-inputs' not in args)
         return least
 
-    # The command that a refusal suggests succeeds.
+    # If `fit` refuses a budget, its message suggests another command. The suggested command succeeds.
     def test_a_refusal_suggests_what_helps(self):
         self.assertLess(self.least('--exclude-inputs'), self.least())
         self.good('fit', self.chain, '--max-memory', self.least(), '--check')
@@ -58,7 +58,7 @@ class Fit(CommandTest):
         self.assertIn(f'a plan meets is {least} bytes;', run.stderr.decode())
         self.assertFalse(os.path.exists(self.path('p.onnx')))
 
-    # A plan from a file splits the model as the search did. For another model, the plan is refused.
+    # `fit` can write a plan to a file. With this file, `fit` splits the model into the same pieces without a search, and refuses another model.
     def test_a_plan_can_be_kept(self):
         report = self.good('fit', self.chain, '--max-memory', self.least(), '--plan', 'p.json', '-o', 'o.onnx')
         self.assertEqual(self.good('fit', self.chain, '--from-plan', 'p.json', '-o', 'again.onnx'), report)
@@ -83,13 +83,13 @@ class Fit(CommandTest):
         with open(self.path('o.onnx'), 'rb') as file:
             self.assertRegex(file.read(), rb"cleave: piece 1 of \d+ of '[^']+', range [0-9:,]+, strip 1 of ")
 
-    # Returns the bytes of the arena and of the scratch of a written model's program, on one thread.
+    # Compiles a model for one thread. Returns the bytes of the arena and of the scratch.
     def program_bytes(self, path):
         program = self.json('info', path, '--program', '--threads', '1')['program']
         return program['arena_bytes'], program['scratch_bytes']
 
     def test_scratch(self):
-        # There are two images of 128 KiB, and one of 256 KiB between them. The 3x3 kernels need scratch.
+        # The model has an input and an output of 128 KiB, and a value of 256 KiB between two 3x3 convolutions. The kernels of the convolutions need scratch.
         path = self.path('wide.onnx')
         nodes = [node('Conv', ['x', 'w0'], ['v'], 'expand', pads=[1, 1, 1, 1]),
                  node('Conv', ['v', 'w1'], ['y'], 'project', pads=[1, 1, 1, 1])]

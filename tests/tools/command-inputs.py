@@ -189,7 +189,8 @@ class Defaults(CommandTest):
             for inputs in (), 'w', 'b', 's', 'wbs', 'u':
                 self.assertEqual(self.run_model(name, *inputs), self.run_model('m.onnx', *inputs), (name, inputs))
 
-    # The pieces read slices of the inputs with default values, which the split file stores once. So the split file is hardly larger.
+    # The pieces read slices of the inputs with default values, and the split file stores each default value once.
+    # So the split file is hardly larger than the file of the unsplit model.
     def test_a_split_adds_no_weights(self):
         self.good('split', 'm.onnx', *self.HOW, '-o', 'split.onnx')
         self.assertLess(os.path.getsize(self.path('split.onnx')), len(self.data) + 4000)
@@ -204,7 +205,7 @@ class Defaults(CommandTest):
         self.assertEqual(self.run_model('merged.onnx', 'a'), self.run_model('equal.onnx', 'a'))
         self.assertNotEqual(self.run_model('equal.onnx', 'a'), self.run_model('equal.onnx'))
 
-    # The parts of a partition have inputs with default values, too.
+    # The models that `partition` writes keep the default values of their inputs.
     def test_partition(self):
         self.good('split', 'm.onnx', *self.HOW, '-o', 'split.onnx')
         self.good('partition', 'split.onnx', '-d', 'parts')

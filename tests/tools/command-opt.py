@@ -192,7 +192,7 @@ class Partition(CommandTest):
         with open(self.path('whole/y.npy'), 'rb') as want, open(y, 'rb') as got:
             self.assertEqual(got.read(), want.read())
 
-    # The parts of a cut at r are equal to the extracted submodels before and after r.
+    # If `partition` cuts a model at the value r, its two parts are equal to the submodels that `extract` takes out before and after r.
     def test_extract(self):
         x = self.write('x.npy', npy('<f4', '(1, 3, 16, 16)', floats(768, 3)))
         self.good('partition', self.chain, '-d', 'row', '--at', 'r')

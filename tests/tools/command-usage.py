@@ -28,7 +28,7 @@ class Usage(CommandTest):
         for option in ('--version', '--list-commands'):
             self.bad(f"'info' is not expected after '{option}'", option, 'info')
 
-    # The environment follows the arguments in memory. The command must not read the environment as a file name.
+    # In memory, the environment variables follow the arguments. If a file name is missing, the command must not read an environment variable in its place.
     def test_a_dash_is_not_an_option(self):
         run = subprocess.run([CLEAVE, 'diff', '-'], capture_output=True, env={'SECRET': 'hello'}, check=False)
         self.assertEqual((run.returncode, run.stderr), (2, b"cleave: expected A.onnx B.onnx, found 1 file: '-'\n"))

@@ -305,7 +305,7 @@ class Effects(command.CommandTest):
         for name in 'info', 'diff', 'simulate', 'demo':
             self.assertNotIn('--force', TABLES[name])
 
-    # The command report accepts the options of split and of fit.
+    # The command `report` accepts the options of the commands `split` and `fit`.
     def test_report_does_what_its_options_say(self):
         for options in (['--max-schedule-memory', '1MiB'], ['--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--check'],
                         ['--max-memory', '1MiB', '--threads', '2'], ['--exclude-inputs'], ['--all', '--max-piece-memory', '3000', '--keep-going']):

@@ -86,8 +86,8 @@ START_TEST (strips_take_the_place_of_a_join)
 }
 END_TEST
 
-/* Makes a part of a feature pyramid. The second operand of the Concat is large, too, but strips of
- * this operand can be computed from a small value. */
+/* Makes a part of a feature pyramid, with a Concat of two large operands. Strips of the second
+ * operand can be computed from a small value. */
 static CleaveGraph *
 make_pyramid (void)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans of the fit: their limits, the frontier, the files of fitted graphs, and the search. */
+/* Tests plans that split a graph for a memory budget: their limits, the frontier, the files of
+ * split graphs, and the search. */
 
 #include "fitted.h"
 #include "networks.h"
@@ -159,7 +160,7 @@ START_TEST (frontier_goes_down)
 END_TEST
 
 /* Asserts that the id of each node is larger than the ids of its operands. A file lists nodes by
- * id, so it lists them in the order in which they run. */
+ * id, so the nodes of the file are in the order in which they run. */
 static void
 assert_in_order (const CleaveGraph *graph)
 {
@@ -420,7 +421,7 @@ sum_below_least (const char *option)
   return sum_after (passes);
 }
 
-/* Two options of the pass have new names. The old names have the same effect. */
+/* Two options of the pass `fit` were renamed. An old name has the same effect as the new name. */
 START_TEST (old_names_of_options_still_work)
 {
   g_autofree char *least = sum_after ("fit"), *quick = sum_after ("fit{max-added-latency=0}"),

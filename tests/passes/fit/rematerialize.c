@@ -291,8 +291,8 @@ START_TEST (moves_can_be_applied_and_undone)
 }
 END_TEST
 
-/* A U-net. The value that skips the middle is computed from a small value by few MACs, and the
- * nodes in the middle need little memory. */
+/* A U-net. Few MACs compute the value of the skip connection from a small value. The nodes between
+ * the two ends of the skip connection need little memory. */
 #define SKIPPED                                                                                    \
   "graph skipped\n%x = Input : float32 1x1x96x1\n%w = Constant seed=1 : float32 16x1x3x1\n"        \
   "%a = Conv %x, %w pads=1,0,1,0\n%s = Relu %a\n%p = MaxPool %s kernel_shape=8,1 strides=8,1\n"    \

@@ -238,8 +238,8 @@ check_outputs (const Trial *trial, const char *when)
     give_up (trial, when);
 }
 
-/* Compares the runtime with the interpreter, which share no code. The number of threads depends on
- * the trial. */
+/* Compares the outputs of a program with the outputs of cleave_interpret(), which shares no code
+ * with the runtime. The number of threads depends on the trial. */
 static void
 check_run (const Trial *trial)
 {

@@ -5,8 +5,9 @@
 
 #include "regions.h"
 
-/* A 1x1 convolution of stride 2 reads rows 0, 2, 4, … of c0, and an output needs all rows of c0. So
- * each piece of c0 also computes its last row, which the convolution skips. */
+/* A 1x1 convolution of stride 2 reads rows 0, 2, 4, … of the value c0, and an output needs all rows
+ * of c0. So each piece that computes rows of c0 also computes an odd last row, which the 1x1
+ * convolution skips. */
 START_TEST (skipped_rows_belong_to_adjacent_pieces)
 {
   for (guint halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_CARRY_NARROW; halo++)

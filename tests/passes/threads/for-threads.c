@@ -130,10 +130,9 @@ assert_cases (const TextCase *cases, guint n)
     }
 }
 
-/* If few rows or few sequences were cut, each piece would read all weights for little work. So a
- * product with two rows is cut by the columns of its weights. A bidirectional GRU with two
- * sequences is cut by its directions. With more rows or sequences, and for images, the batch is
- * cut. */
+/* If a batch of few elements were cut, each piece would read all weights for little work. So a
+ * product with two rows is cut by the columns of its weights. A bidirectional GRU with a batch of
+ * two is cut by its directions. A larger batch is cut, and so is a batch of images. */
 START_TEST (with_few_rows_the_weights_are_cut)
 {
   static const TextCase cases[] = {

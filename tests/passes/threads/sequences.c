@@ -10,7 +10,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (60)
 
-/* A stack of recurrent layers, each with 6 units, on sequences of 19 steps. */
+/* A stack of recurrent layers. Each layer has 6 units, and its operand has 19 time steps. */
 typedef struct
 {
   const char *op;
@@ -174,7 +174,8 @@ START_TEST (bits_stay_the_same_for_memory)
 }
 END_TEST
 
-/* A layer of 64 units. A product reduces its result to 4 columns for each step. */
+/* A layer of 64 units. A product reduces the result of the layer to 4 columns for each time step.
+ */
 #define NARROWED                                                                                   \
   "%x = Input : float32 48x1x4\n%w = Constant seed=1 : float32 1x192x4\n"                          \
   "%u = Constant seed=2 : float32 1x192x64\n%v = Constant seed=3 : float32 64x4\n"                 \

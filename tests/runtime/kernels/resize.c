@@ -56,7 +56,7 @@ START_TEST (reference_bits_of_the_lowest_level)
 }
 END_TEST
 
-/* A value of rank 1 has only channels. The kernel copies them, so that -0 stays -0. */
+/* A value of rank 1 has only channels. The kernel copies the channels, so that -0 stays -0. */
 START_TEST (reference_bits_of_rank_1)
 {
   for (guint32 seed = 0; seed < 40; seed++)
@@ -106,7 +106,7 @@ START_TEST (reference_bits_of_pieces) { each_level (try_pieces); }
 END_TEST
 
 /* The dimension that is innermost in memory is resized, or there are no channels. So each element
- * of a vector has taps of its own. Integers are converted to floats. */
+ * of a vector register has other taps. The kernel converts integers to floats. */
 START_TEST (reference_bits_without_channels)
 {
   static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT32, CLEAVE_INT8,

@@ -100,7 +100,7 @@ add_pattern (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *oth
 }
 
 /* Runs a head of any kind, and ops that follow the head. If `patterns`, the ops form expression
- * patterns. Asserts that the bits equal the bits of the interpreter. */
+ * patterns. Asserts that the bits equal the bits of cleave_interpret(). */
 static void
 assert_follow_alike (guint32 seed, gboolean patterns)
 {

@@ -229,8 +229,8 @@ add_end (CleaveGraph *graph, GRand *rand, CleaveResult *y)
 
 /* Adds consumer i of `y`, the result of a head, and then a few random consumers, each of which
  * reads the result before it. A random consumer may also read an earlier value of this chain.
- * Compares the bits of programs with the interpreter. Returns FALSE if consumer i cannot read
- * `y`. */
+ * Compares the bits of programs with the bits of cleave_interpret(). Returns FALSE if consumer i
+ * cannot read `y`. */
 static gboolean
 try_pair (Trying *trying, CleaveGraph *graph, GRand *rand, CleaveResult *y, guint i, guint32 seed)
 {
@@ -257,8 +257,8 @@ try_pair (Trying *trying, CleaveGraph *graph, GRand *rand, CleaveResult *y, guin
   return TRUE;
 }
 
-/* Returns a shape. Dimensions whose bit is set in `ones` have the extent 1. Other extents are odd,
- * or the lengths of vectors. */
+/* Returns a shape. Dimensions whose bit is set in `ones` have the extent 1. Other extents are 2,
+ * odd, or 24 (a multiple of the length of a vector register). */
 static CleaveShape
 draw_shape (GRand *rand, guint rank, guint ones)
 {
@@ -268,8 +268,9 @@ draw_shape (GRand *rand, guint rank, guint ones)
 
   for (guint i = 0; i < rank; i++)
     {
-      guint d = (rank + 1 - i) % rank; /* the order is 1, 0, rank - 1, …, 2, so that dimension 1,
-                                          the channels, may get any extent */
+      /* Draws the extents of dimensions 1, 0, rank - 1, …, 2 in this order. So dimension 1, the
+       * channels, may get any extent. */
+      guint d = (rank + 1 - i) % rank;
       gint32 n_choices = n > 100 ? 2 : G_N_ELEMENTS (extents);
 
       shape.dim[d] = (ones >> d & 1) != 0 ? 1 : extents[g_rand_int_range (rand, 0, n_choices)];

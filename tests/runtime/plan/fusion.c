@@ -20,7 +20,7 @@ count_fused (const CleaveGraph *graph)
   return n;
 }
 
-/* Asserts that a program computes the same bits as the interpreter, and that the program fuses
+/* Asserts that a program computes the same bits as cleave_interpret(), and that the program fuses
  * `n_fused` steps. Reference kernels fuse no steps. */
 static void
 check (const CleaveGraph *graph, guint n_fused)
