@@ -45,7 +45,7 @@ typedef struct
 {
   CleaveRow *row;
   guint begin, middle, end, first, last;
-  GArray *edges; /* CleaveFlowEdge: edges of the minimum-cut problem */
+  GArray *edges; /* CleaveFlowEdge: edges of the graph of which a minimum cut is computed */
   /* set of CleaveResult: results of nodes before `first` that have a vertex already */
   GHashTable *values;
   guint n_vertices; /* number of vertices: source, sink, movable nodes, values */
@@ -231,10 +231,10 @@ find_cut (Window *window, gboolean *is_before)
   return sum_bytes (window, is_before);
 }
 
-/* Returns the vertices (guint, at most MAX_CANDIDATES) of movable nodes that could move across the
- * cut alone. `forwards`: a node after the cut can move to the part before the cut if that part has
- * all operands of the node. Not `forwards`: a node before the cut can move to the part after the
- * cut if that part has all readers of the node. */
+/* Returns the vertices (guint, at most MAX_CANDIDATES) of movable nodes, each of which could move
+ * across the cut alone. If `forwards` is TRUE, lists nodes after the cut whose operands are all
+ * before the cut. If `forwards` is FALSE, lists nodes before the cut whose readers are all after
+ * the cut. */
 static GArray *
 list_candidates (const Window *window, gboolean forwards, const gboolean *is_before)
 {

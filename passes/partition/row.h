@@ -48,7 +48,7 @@ typedef struct
   /* of the nodes that were added to the current part: bytes of the weights, and peak of the buffers
    * in bytes */
   gint64 weight_bytes, peak;
-  gint64 live; /* bytes of the buffers in use after the last node */
+  gint64 live; /* bytes of the buffers in use after the node that was added last */
   /* indexed by buffer: number (`run`) of the last part in which the buffer was counted, and of the
    * last part in which the buffer was freed */
   guint *buffer_seen, *buffer_done;

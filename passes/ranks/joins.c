@@ -83,8 +83,8 @@ is_read (const Broadcast *s, const CleaveNode *node, guint rank)
   return FALSE;
 }
 
-/* Returns whether a copy of a join or view saves bytes. The copy of a view always saves bytes if
- * the rank makes the operand of the view anyway. */
+/* Returns whether a copy of a join or view on the current rank saves bytes that would be sent. The
+ * copy of a view always saves bytes if the rank makes the operand of the view anyway. */
 static gboolean
 is_worth_it (const Broadcast *s, const CleaveNode *node)
 {
@@ -262,7 +262,8 @@ connect_all (CleaveGraph *copy,
              nodes, 0);
 }
 
-/* Removes nodes that have copies, and that no node on their own rank reads. */
+/* Removes each node that has copies on other ranks, if no node reads the results of the original
+ * node. Sets the entry of the removed node in `rank` to the rank of the first copy. */
 static void
 remove_unread (
     GArray *all, CleaveGraph *graph, const GPtrArray *order, const guint *place, guint *rank)

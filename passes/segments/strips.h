@@ -8,13 +8,12 @@
  * cut segments. cleave_segment_choose_strips() chooses the number of strips and the halo policy for
  * a number of threads, and cleave_segment_cut() applies them. Two cuts for the threads 0 and 1:
  *
- *   a band for each thread                 one band for both threads
- *   ┌ band 0 (thread 0): strips 0, 1, 2    ┌ strip 0 (thread 0)
- *   └ band 1 (thread 1): strips 3, 4, 5    │ strip 1 (thread 1)
+ *   a band for each thread                 one band for both threads ┌ band 0 (thread 0): strips 0,
+ * 1, 2    ┌ strip 0 (thread 0) └ band 1 (thread 1): strips 3, 4, 5    │ strip 1 (thread 1)
  *                                          └ strip 2 (thread 0)
  *
- * A CleaveSegmentEnd is a node with which strips of a segment end, and the dimension of result 0
- * that is cut into strips. */
+ * A CleaveSegmentEnd is an end node of the strips of a segment, and the dimension of result 0 that
+ * is cut into strips. */
 typedef struct
 {
   CleaveNode *node;
@@ -62,8 +61,8 @@ typedef struct
 {
   gint64 peak;  /* peak of the unsplit graph in bytes */
   gint64 limit; /* limit on the bytes that the segment needs when it is cut into strips */
-  /* bytes that are live while the unsplit segment runs, at the peak, including values outside of
-   * the segment; 0: the search ignores values outside of the segment */
+  /* largest number of bytes that are live in a step of the unsplit segment, including values
+   * outside of the segment; 0: the search ignores values outside of the segment */
   gint64 live;
   double time; /* estimated time of the graph in ns */
   guint n_threads;

@@ -148,9 +148,10 @@ note_widest (const CleaveRegionNode *member, const guint *demands, guint n)
     }
 }
 
-/* Sets `wider` of each demand to a demand that contains it and has the same covering pieces. Only
- * the widest of these demands is assembled, and the others become Slices of it. For example, the
- * rows that a residual Add reads lie in the rows that the convolution beside it reads. */
+/* Sets `wider` of each demand to a demand that contains this demand and has the same covering
+ * pieces. Only the widest of these demands is assembled, and the others become Slices of its value.
+ * For example, the rows that a residual Add reads lie in the rows that the convolution beside the
+ * Add reads. */
 static void
 find_wider (const CleaveRegionNode *member)
 {

@@ -61,9 +61,9 @@ add_produced (Produced *produced, const CleaveRange *box, guint piece)
   g_array_append_val (produced->boxes, all);
 }
 
-/* Finds the covering pieces of a demand among the pieces in `produced`. Appends their indices to
- * `covers` of the region node, the latest piece first. `first` is the length of `covers` before;
- * returns the length afterwards. */
+/* Finds the covering pieces of a demand among the pieces in `produced`. Appends the indices of
+ * these pieces to `covers` of the region node, the latest piece first. `first` is the length of
+ * `covers` before the call; returns the length after the call. */
 static guint
 cover_demand (CleaveCutter *cutter, CleaveDemand *demand, guint first, const Produced *produced)
 {

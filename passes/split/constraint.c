@@ -88,10 +88,10 @@ dup_value_name (const CleaveNode *node, guint result)
   return result == 0 ? g_strdup (node->name) : g_strdup_printf ("%s %u", node->name, result);
 }
 
-/* Returns the value that stands for `value` in the copy of a subgraph. If the subgraph computes
- * `value`, this is the copied result. If not, the copy gets an input for `value`, or a copy of the
- * constant expression that computes `value`. The first call for `value` adds the input or the
- * constant expression. */
+/* The copy of a subgraph has a value in place of `value`; returns this value. If the subgraph
+ * computes `value`, this is the copied result. If not, the copy gets an input for `value`, or a
+ * copy of the constant expression that computes `value`. The first call for `value` adds the input
+ * or the constant expression. */
 static CleaveResult *
 find_value (const Extract *extract, guint subgraph, const CleaveResult *value, GHashTable *inputs)
 {

@@ -146,10 +146,10 @@ count_slices (const CleaveRegionNode *member)
   return n;
 }
 
-/* Returns the number of nodes that replace a planned node: its pieces, and the Slices and joins
- * through which readers read them. The number is an estimate and seldom too low: a Slice or join
- * that several readers share is counted once for each reader. Takes O(pieces log pieces + readers)
- * time. */
+/* Returns an estimate of the number of nodes that replace a planned node: its pieces, and the
+ * Slices and joins between the pieces and their readers. The estimate is seldom too low: a Slice or
+ * join that several readers share is counted once for each reader. Takes O(pieces log pieces +
+ * readers) time. */
 static gint64
 count_member (const CleaveRegionNode *member)
 {

@@ -12,8 +12,8 @@
 /* A cut is compared with at most this many earlier cuts. Comparing each cut with all earlier cuts
  * takes quadratic time. */
 #define MAX_COMPARED 1024
-/* Cuts that are too fine to be listed are sampled. Each sampled cut has 1/8 more chunks than the
- * previous one. */
+/* Cuts into very many chunks are not listed. note_finer() visits a sample of these cuts: each
+ * visited cut has 1/8 more chunks than the cut visited before. */
 #define FINER 8
 
 CleaveCut *
@@ -130,8 +130,8 @@ find_high (const CleaveCuts *cuts, guint d, CleaveCut *cut)
     }
 }
 
-/* Returns whether no chunk of `cut` reads more of any value than the largest chunk of `other`
- * reads. */
+/* Returns whether each chunk of `cut` reads at most as much of each value as the largest chunk of
+ * `other` reads. */
 static gboolean
 is_as_good (const CleaveCuts *cuts, guint d, CleaveCut *cut, const CleaveCut *other)
 {
@@ -146,8 +146,8 @@ is_as_good (const CleaveCuts *cuts, guint d, CleaveCut *cut, const CleaveCut *ot
 }
 
 /* Returns whether an earlier cut in the list dominates `cut`. The earlier cut then has at most as
- * many chunks, and none of its chunks reads more of any value than the largest chunk of `cut`
- * reads. */
+ * many chunks, and each of its chunks reads at most as much of each value as the largest chunk of
+ * `cut`. */
 static gboolean
 is_dominated (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
 {
@@ -271,8 +271,8 @@ find_multiple (gint64 a, gint64 b)
   return __builtin_mul_overflow (a / x, b, &multiple) ? G_MAXINT64 : multiple;
 }
 
-/* Lists the cuts of a dimension: at multiples of the alignment, and at the ends of blocks of an
- * operand's map. */
+/* Lists the cuts of a dimension. Chunks end at multiples of the alignment. If the dimension map of
+ * an operand has blocks, also lists cuts whose chunks end at the ends of blocks. */
 static void
 list_cuts (CleaveCuts *cuts, guint d)
 {

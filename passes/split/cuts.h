@@ -37,7 +37,7 @@ typedef struct
   gint64 n;
 } CleaveKind;
 
-/* A cut of one dimension: `n` chunks that end at multiples of `align`. */
+/* A cut of one dimension into `n` chunks, which end at multiples of `align`. */
 typedef struct
 {
   gint64 n, align;
@@ -48,7 +48,8 @@ typedef struct
   gint64 *high;
   GArray *kinds;       /* CleaveKind: the kinds of the chunks; NULL: not computed yet */
   gboolean is_refused; /* a chunk of the cut is not legal */
-  /* another cut has at most as many chunks, and its chunks read no more of any value */
+  /* another cut has at most as many chunks, and each of its chunks reads at most as much of each
+   * value */
   gboolean is_dominated;
 } CleaveCut;
 
@@ -57,7 +58,8 @@ typedef struct
 {
   gboolean
       dominated; /* list dominated cuts, too, since the predicate of a constraint may prefer them */
-  /* largest number of pieces of the node; cuts with more chunks are not listed */
+  /* largest number of pieces into which the node may be cut; cuts with more chunks are not
+   * listed */
   gint64 max_pieces;
   gboolean exact; /* check every chunk of a cut, not only a sample */
 } CleaveCutsToList;

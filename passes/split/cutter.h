@@ -4,7 +4,7 @@
 #include "region.h"
 
 /* Types that pieces.c and carry.c share. These files turn the demands on a node into pieces: they
- * merge the boxes that are needed, add pieces, and list the pieces that cover each demand. */
+ * merge the boxes that strips need, add pieces, and list the pieces that cover each demand. */
 
 /* A demand on a region node, and the box that a strip needs because of the demand. `demand` is the
  * index of the demand. Chunk number `k` of a root needs the demand, and `strip` is the strip of
@@ -34,8 +34,8 @@ guint cleave_cutter_add_piece (CleaveRegion *region,
                                CleaveRegionNode *member,
                                guint k,
                                const CleaveRange *own);
-/* Returns the index of the piece with this range. If there is none, appends a piece of chunk
- * `k`. */
+/* Returns the index of the piece with this range. If no piece has this range, appends a piece of
+ * chunk `k`. */
 guint cleave_cutter_get_piece (CleaveCutter *cutter, guint k, const CleaveRange *range);
 /* Appends a piece to the covering pieces of a demand. The covering pieces of one demand must be
  * added consecutively. */

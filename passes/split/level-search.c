@@ -24,7 +24,7 @@
  * trying d as the first dimension. */
 #define PATIENCE 6
 
-/* A node that the search cuts. `at[d]` is the index of its current cut of dimension d. */
+/* A node that the search cuts. `at[d]` is the index of the current cut of dimension d. */
 typedef struct
 {
   CleaveCuts cuts;
@@ -91,7 +91,7 @@ cleave_level_search_add (CleaveLevelSearch *search,
   g_ptr_array_add (search->members, member);
 }
 
-/* Returns the bytes of the largest piece. Includes constants if `weights`. */
+/* Returns the bytes of the largest piece. If `weights` is TRUE, includes the bytes of constants. */
 static gint64
 piece_bytes (const Member *member, gboolean weights)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Keeps, for each kind of limit, the limit that is furthest from being met, and adds these
- * limits to a report. */
+/* For each kind of limit, keeps the limit that the split misses by most, and adds these limits to a
+ * report. */
 
 #include "limit-report.h"
 

@@ -10,8 +10,8 @@
  * pieces.
  *
  * The planner walks from the roots towards the inputs. Example: two chunks of a 3x3 convolution
- * demand 5 rows each of its producer. The producer then has two pieces of 5 rows that overlap
- * (recompute), or one piece of 5 rows and one piece of 3 rows (carry).
+ * each demand 5 rows of the producer's result. The producer then has two pieces of 5 rows that
+ * overlap (recompute), or one piece of 5 rows and one piece of 3 rows (carry).
  *
  *       producer    demands: rows [0, 5) and [3, 8)
  *          |
@@ -28,7 +28,8 @@ typedef struct
   guint k;
   guint result;
   const CleaveRange *range;
-  const CleaveRange *chunk; /* range of result 0 that is computed together with `range` */
+  /* range of result 0 that a piece must compute so that it also computes `range` */
+  const CleaveRange *chunk;
   /* covers[first] to covers[first + n - 1] of the region node are the covering pieces, which
    * together contain the range */
   guint first, n;
@@ -36,9 +37,10 @@ typedef struct
    * `reader_piece` reads the range */
   const CleaveNode *reader;
   guint reader_piece, reader_operand;
-  CleaveResult *value; /* the value of the range; NULL until it is built */
-  /* index of a demand that contains this demand and has the same covering pieces; index of this
-   * demand if there is no such demand */
+  /* the value that piece `reader_piece` will read; NULL until this value is built */
+  CleaveResult *value;
+  /* index of another demand on the region node that contains this demand and has the same covering
+   * pieces; index of this demand if there is none */
   guint wider;
 } CleaveDemand;
 
@@ -70,7 +72,8 @@ typedef struct
 } CleaveStrip;
 
 /* A node that the region reaches. When the plan is complete, the node is split into pieces, or
- * stays whole, or is a view that hands its demands on to its operand (`is_passed`). */
+ * stays whole, or is a view without pieces (`is_passed`). Each demand on a view without pieces
+ * becomes a demand on the operand of the view. */
 struct _CleaveRegionNode
 {
   CleaveNode *node; /* the node; NULL after it is replaced */
@@ -82,16 +85,17 @@ struct _CleaveRegionNode
   /* CleaveRange: the ranges into which the user or a search cuts this node, a root; NULL: the node
    * is not a root, so the demands of its readers decide its pieces */
   const GArray *root;
-  gboolean is_passed;  /* the node is a view and gets no pieces: each demand on the view becomes a
-                          demand on its operand */
+  gboolean is_passed;  /* the node is a view and gets no pieces */
   gboolean is_outside; /* the node is a root, or a reader outside the region needs all of it */
   guint n_demands, n_pieces;
   CleaveDemand *demands;
   CleavePiece *pieces;
   guint *covers;
-  gboolean is_split; /* the node is cut into pieces; FALSE: it stays whole, or `is_passed` */
-  /* indexed by piece and operand: source of the operand; for a view with `is_passed`, indexed by
-   * demand */
+  /* the node is cut into pieces; FALSE: the node stays whole, or is a view without pieces
+   * (`is_passed`) */
+  gboolean is_split;
+  /* source of each operand of each piece, indexed by piece and operand. For a view with
+   * `is_passed`: source of each demand, indexed by demand */
   CleaveSource *sources;
   /* indexed by piece and result: value of the piece's result; NULL until built */
   CleaveResult **values;
@@ -112,7 +116,8 @@ typedef struct
 typedef struct
 {
   gint64 max;
-  /* units of the search budget that each node of the split graph costs; 0: no search */
+  /* units of work (work.h) that each node of the split graph takes from the search budget; 0: no
+   * search */
   gint64 work_each;
 } CleaveMadeLimit;
 
@@ -136,7 +141,7 @@ typedef struct
                      of tiles, not carried; NULL: all rows are carried */
   gint64 macs, added_macs;
   CleaveMadeLimit limit;
-  gint64 n_made; /* estimate of the number of nodes that applying the region makes */
+  gint64 n_made; /* estimated number of nodes that cleave_region_apply() will add to the graph */
   const CleaveRegionNode *widest; /* the region node with the most pieces */
   /* CleaveNode: joins of pieces whose readers must wait for the whole value, so Slices read the
    * join and not the pieces. cleave_region_apply() adds the joins of this region to the set. NULL:
@@ -144,7 +149,7 @@ typedef struct
   GHashTable *stops;
 } CleaveRegion;
 
-/* A range of the region, and the last piece with this range. */
+/* A range that the region owns, and the last piece with this range. */
 typedef struct
 {
   CleaveRange range; /* first member, so that a pointer to the range is a pointer to this struct */

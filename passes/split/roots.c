@@ -122,8 +122,8 @@ search_levels (const CleaveSplitRequest *request, const CleavePolicy *policy, GA
   cleave_level_search_run (search, roots);
 }
 
-/* Adds a node to the search by levels, if the node can meet the limits on its own pieces. Returns
- * FALSE and sets the error if the request is wrong. */
+/* Adds a node to the search by levels, unless the limits on the node's own pieces cannot be met.
+ * Returns FALSE and sets the error if the request is wrong. */
 static gboolean
 add_to_level_search (const CleaveSplitRequest *request,
                      const CleavePolicy *policy,

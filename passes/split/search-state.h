@@ -8,8 +8,8 @@
  * tries combinations, which choose a cut of each dimension. search.c and search-explain.c share
  * this state. */
 
-/* A combination: for each dimension, the index `at[d]` of its cut. `n_bytes` is the size of its
- * largest piece. */
+/* A combination of cuts: `at[d]` is the index of the cut of dimension d. `n_bytes` is the size of
+ * the largest piece. */
 typedef struct
 {
   gint64 n_bytes;
@@ -22,14 +22,15 @@ typedef struct
   const CleaveConstraint *constraint;
   CleaveTrial *trial; /* measures the peak of the graph; NULL: there is no limit on the peak */
   CleaveWork *work;
-  gint64 work_end;  /* units of `work` at which the search for the fewest pieces ends */
+  gint64 work_end;  /* number of units of `work` at which the search for the fewest pieces ends */
   guint n_looks;    /* number of combinations that were compared with the limits */
   gint64 max_bytes; /* limit on the bytes of the largest piece; 0: no limit */
   gint64 max_n;     /* limit on the number of pieces */
   gboolean all;     /* also try dominated cuts */
-  gint64 more_than; /* combinations with at most this many pieces were tried */
-  gint64 fewest;    /* smallest number of pieces among the combinations that may meet the limits */
-  GArray *found;    /* CleaveCombination: the combinations with `fewest` pieces */
+  /* the search has already tried all combinations with at most this many pieces */
+  gint64 more_than;
+  gint64 fewest; /* smallest number of pieces among the combinations that may meet the limits */
+  GArray *found; /* CleaveCombination: the combinations with `fewest` pieces */
   guint at[CLEAVE_MAX_RANK];
   /* `taken[d][v]` and `least[d][v]` are factors of the bytes of value v in the largest piece. The
    * search chooses the cuts of the dimensions in order. `taken[d][v]` is for the chosen cuts: the
@@ -74,6 +75,6 @@ cleave_search_chunk_bytes (const CleaveSearch *search, guint d)
 /* Composes the message that the limit is too small for any piece, or for the allowed number of
  * pieces. The message states the smallest possible size. */
 void cleave_search_explain_least (CleaveSearch *search);
-/* Composes the message why the search found no split. Says which limit on the pieces or on the
- * graph no combination of cuts meets. */
+/* Composes the message why the search found no split. States which limit, on the pieces or on the
+ * graph, no combination of cuts meets. */
 void cleave_search_explain (CleaveSearch *search);

@@ -415,7 +415,8 @@ cleave_search_ranges (const CleaveSearchFor *wanted, gint64 *least_bytes, GStrin
   ranges = search_once (&search, wanted, FALSE, &is_surprised);
   if (is_surprised)
     {
-      /* an illegal cut may have hidden other cuts: search again, and check every chunk */
+      /* a cut with an illegal chunk may have dominated legal cuts, so search again, and check every
+       * chunk */
       g_clear_pointer (&ranges, g_array_unref);
       g_string_truncate (why, 0);
       search = start;

@@ -18,8 +18,8 @@ typedef struct
   CleaveWork *work;
 } CleaveSearchFor;
 
-/* Returns the ranges (CleaveRange) of the fewest chunks that meet the constraint; one range if the
- * whole node meets it. If no chunks meet the constraint, returns NULL with the reason in `why`. In
- * this case, sets `least_bytes` to the smallest limit on the memory of a piece that can be met, or
- * to 0 if another limit is not met. */
+/* Returns the ranges (CleaveRange) of the fewest chunks that meet the constraint. If the whole node
+ * meets the constraint, returns one range. If no chunks meet the constraint, returns NULL with the
+ * reason in `why`. In this case, sets `least_bytes` to the smallest limit on the memory of a piece
+ * that can be met, or to 0 if another limit is not met. */
 GArray *cleave_search_ranges (const CleaveSearchFor *wanted, gint64 *least_bytes, GString *why);

@@ -10,8 +10,8 @@
 /* A result is wide if it has at least this many times the elements of its operands. */
 #define WIDE 1.5
 
-/* An operand with fewer elements than the result divided by this number is ignored. For example,
- * such an operand has a factor for each channel. */
+/* An operand is ignored if it has fewer elements than the result divided by this number, for
+ * example an operand with one factor for each channel. */
 #define SMALL_PART 2
 
 static gint64

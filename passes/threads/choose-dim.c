@@ -137,10 +137,10 @@ list_dims (const CleaveNode *node, const CleaveThreads *threads, guint *dims)
     }
 }
 
-/* Returns the dimension to cut a node along at the given attempt. Returns -1 if there is none.
- * Dimensions with even, large chunks come first, and no dimension comes twice. The choice
- * depends only on the shape and on whether the node has MACs, so a chain of nodes becomes chains
- * of pieces. */
+/* Returns the dimension along which to cut a node at attempt number `attempt`. Returns -1 if no
+ * dimension is left. Dimensions with even, large chunks come first, and no dimension comes twice.
+ * The choice depends only on the shape and on whether the node has MACs, so a chain of nodes
+ * becomes chains of pieces. */
 static gint
 choose_dim (const CleaveNode *node, const CleaveThreads *threads, guint attempt)
 {
@@ -206,9 +206,9 @@ find_large_weights (const CleaveNode *node, double ratio)
   return largest > ratio * others ? found : -1;
 }
 
-/* Returns the dimension of the result along which the weights are cut, so that each thread keeps
- * only a part of them. Returns -1 if the weights are small, or if the chunks are uneven or too
- * small to run at full speed. */
+/* Returns a dimension of the result: pieces along this dimension read different parts of the
+ * weights. Each thread then keeps only a part of the weights. Returns -1 if the weights are small,
+ * or if the chunks are uneven or too small to run at full speed. */
 static gint
 find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
 {
@@ -287,9 +287,9 @@ has_source (const CleaveNode *node, guint dim)
   return FALSE;
 }
 
-/* Predicts the dimension along which a node will be cut. Lists the dimensions that choose_dim()
- * returns, and returns the first one that corresponds to a dimension of an operand. Returns -1 if
- * there is none. */
+/* Predicts the dimension along which a node will be cut: the first dimension that choose_dim()
+ * returns and that corresponds to a dimension of an operand. Returns -1 if no dimension meets both
+ * conditions. */
 static gint
 predict_dim (const CleaveNode *node, const CleaveThreads *threads)
 {

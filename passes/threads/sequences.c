@@ -69,7 +69,7 @@ list_ranges (const CleaveShape *shape, guint dim, gint64 count)
 }
 
 /* Returns the dimension of an operand whose elements correspond one by one to the elements of
- * dimension `dim` of the result. Returns -1 if there is none. */
+ * dimension `dim` of the result. Returns -1 if the operand has no such dimension. */
 static gint
 find_dim (const CleaveNode *node, guint operand, guint dim)
 {
@@ -87,7 +87,8 @@ find_dim (const CleaveNode *node, guint operand, guint dim)
 }
 
 /* Returns an operand of `node` with a dimension that corresponds to dimension `*dim` of the result,
- * and sets `*dim` to the dimension of the operand. Returns NULL if there is none. */
+ * and sets `*dim` to this dimension of the operand. Returns NULL if no operand has a corresponding
+ * dimension. */
 static const CleaveResult *
 step_back (const CleaveNode *node, guint *dim)
 {
@@ -181,8 +182,9 @@ find_layers (CleaveGraph *graph, const GPtrArray *order, GHashTable *members)
   return layers;
 }
 
-/* Sets `length` of each layer to the length of the longest chain through it. Before the call,
- * `length` must be the length of the chain that ends with the layer. */
+/* Sets `length` of each layer to the number of layers in the longest chain through the layer.
+ * Before the call, `length` must be the number of layers in the longest chain that ends with the
+ * layer. */
 static void
 find_lengths (const GArray *layers)
 {
@@ -282,7 +284,7 @@ add_chunks (const Cutter *cutter, const Layer *layer, const GArray *ranges)
   return chunks;
 }
 
-/* Replaces the layer with its chunks. Returns the node that joins them. */
+/* Replaces a layer with its chunks. Returns the node that joins the chunks. */
 static CleaveNode *
 replace (const Cutter *cutter, const Layer *layer, const GPtrArray *chunks, const GArray *ranges)
 {

@@ -21,8 +21,9 @@ CleaveForwarder *cleave_forwarder_new (CleaveGraph *graph);
 void cleave_forwarder_free (CleaveForwarder *forwarder);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveForwarder, cleave_forwarder_free)
 
-/* If `node` is a view or a join, the forwarder would read a part of its result from the node's
- * operands. After this call, the forwarder reads the part from the result. */
+/* Lets the forwarder stop at `node`, a view or a join. Without this call, the forwarder reads a
+ * part of the node's result from the operands of the node. After this call, the forwarder reads the
+ * part from the result. */
 void cleave_forwarder_stop_at (CleaveForwarder *forwarder, CleaveNode *node);
 /* Does the same as cleave_forwarder_stop_at() for each node in the set `nodes` (CleaveNode). The
  * caller owns the set and may change it. */
