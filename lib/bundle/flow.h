@@ -7,8 +7,9 @@
  *
  * The loop computes the rows of the last step one after the other. Before a step computes a row,
  * the steps that compute its operands compute all rows that it needs and that do not exist yet. So
- * a value inside the segment needs only a ring: the rows from the oldest one that is still needed
- * to the newest one. In a chain, the number of these rows is the height of the reader's window:
+ * a value inside the segment needs only a ring: memory for the rows from the oldest row that a step
+ * still needs to the newest row. In a chain, the number of these rows is the height of the reader's
+ * window:
  *
  *   conv 3x3 -> depthwise 3x3 -> conv 1x1       ring of 3 rows, ring of 1 row, whole value
  *
@@ -47,7 +48,8 @@ typedef struct
   guint end, value; /* indices of the segment's result and of the overlaid value;
                      * CLEAVE_BUNDLE_NONE: no overlay */
   gint64 lag;       /* smallest distance, in bytes, from the begin of the result to the begin of the
-                     * overlaid value; -n: the result begins at most n bytes after the value */
+                     * overlaid value (upward: from the end of the value to the end of the result);
+                     * -n: the result begins at most n bytes after the value */
 } CleaveBundleOverlay;
 
 typedef struct
@@ -76,8 +78,8 @@ typedef struct
                      * there was no dry run */
   guint *next; /* indexed by step minus `first`: the next step that uses the step's memory (`next`
                   of its CleaveBundleSlot) */
-  gint64 *capacity; /* indexed by step minus `first`: number of rows that the step's memory needs.
-                     * The number is valid for a segment in which no earlier step uses this memory
+  gint64 *capacity; /* indexed by step minus `first`: number of rows that the step's memory needs in
+                     * a segment in which no earlier step uses this memory
                      * */
   CleaveBundleOverlay *overlays; /* indexed by step minus `first`: overlay of the segment that
                                   * begins at the step; invalid in a dry run with several bands */
@@ -106,8 +108,8 @@ typedef struct
   gint64 *mark; /* earlier copy of `made` (flow-steady.c). At the time of the copy, the target step,
                  * whose rows the dry run currently requests, had computed `marked_row` rows */
   gint64 marked_row;
-  gint64 n_skipped;   /* number of rows that flow-steady.c has skipped in all segments, without the
-                       * rows of rings */
+  gint64 n_skipped;   /* number of rows of target steps that flow-steady.c has skipped, in all dry
+                       * runs */
   gint64 n_runs;      /* number of dry runs in flow-rows.c */
   gboolean walks_all; /* for tests: make a full dry run for each segment. Skip no rows
                        * (flow-steady.c), and use no result of an earlier dry run (flow-runs.c) */
@@ -137,7 +139,7 @@ guint cleave_bundle_flow_find_whole (const CleaveBundleFlow *flow, guint owner);
 /* Lays out the segment of steps [first, end) in one band. The loop of this segment computes rows
  * upward, from the last row to the first. Returns FALSE if these steps cannot be such a segment. */
 gboolean cleave_bundle_flow_run_upward (CleaveBundleFlow *flow, guint first, guint end);
-/* Lays out a segment again, as an earlier cleave_bundle_flow_run() did. */
+/* Lays out `segment` again, as cleave_bundle_flow_run() or cleave_bundle_flow_run_upward() did. */
 void cleave_bundle_flow_repeat (CleaveBundleFlow *flow, const CleaveBundleSegment *segment);
 /* Returns whether step `end` or a later step reads a value or a view of it, or the value is an
  * output. */

@@ -130,9 +130,9 @@ align_up (gint64 offset, gint64 align)
   return cleave_align_up (MAX (offset, 0), align);
 }
 
-/* Returns the offset for `buffer` that is nearest to `other` among the offsets whose distance is at
- * least the lag. One of the two buffers is the result of a segment, and the other is the value that
- * the result overlays. */
+/* One of the buffers `buffer` and `other` is the result of a segment, which overlays the other
+ * buffer. Returns the offset for `buffer` that is nearest to `other`, among the offsets that the
+ * lag allows. */
 static gint64
 find_overlaid_offset (const CleaveBundleBuffer *buffer,
                       const CleaveBundleBuffer *other,

@@ -93,9 +93,9 @@ cleave_f32_expm1_negative (float a)
   return cleave_f32_select (a == 0.0f, a, cleave_f32_fma (e.fraction, e.scale, e.scale - 1.0f));
 }
 
-/* Returns log (1 + f) - f + n * (log (2) - 0.693359375), for f from -1/3 to 1/3. The logarithm of
- * 2^n * (1 + f) is the sum of this number, f and n * 0.693359375, where 0.693359375 is log (2)
- * rounded to 9 bits. */
+/* Returns log (1 + f) - f + n * (log (2) - 0.693359375), for f from -1/3 to 1/3. To get the
+ * logarithm of 2^n * (1 + f), add f and n * 0.693359375 to the returned number. 0.693359375 is log
+ * (2) rounded to 9 bits. */
 static inline float
 cleave_f32_log_rest (float f, float n)
 {
@@ -117,8 +117,9 @@ cleave_f32_log (float a)
   gboolean tiny = a < 1.17549435e-38f;
   float x = cleave_f32_select (tiny, a * 8388608.0f, a);
   guint32 exponent =
-      (cleave_float_bits (x) - 0x3f2aaaabu) & 0xff800000u; /* the exponent that leaves a mantissa
-                                                            * from 2/3 to 4/3 */
+      (cleave_float_bits (x) - 0x3f2aaaabu) & 0xff800000u; /* exponent field of the power of 2 by
+                                                            * which x is divided, so that the
+                                                            * quotient is from 2/3 to 4/3 */
   float f = cleave_float_from_bits (cleave_float_bits (x) - exponent) - 1.0f;
   float n = (float) (gint32) exponent * 1.1920929e-7f - cleave_f32_select (tiny, 23.0f, 0.0f);
   float y = cleave_f32_fma (n, 0.693359375f, f + cleave_f32_log_rest (f, n));

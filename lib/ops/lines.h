@@ -40,8 +40,9 @@ CleaveWide cleave_wide_of (CleaveElement element);
 int cleave_wide_compare (CleaveWide wide, gconstpointer a, gconstpointer b);
 
 /* Reads n elements of a view, from element `offset` on, `step` elements apart. Returns the address
- * of n contiguous elements of the type `wide`: in the view itself if no conversion is needed, else
- * in `buffer`. `wide` must be cleave_wide_of() the element type, or CLEAVE_WIDE_F64. */
+ * of n contiguous elements of the type `wide`: in the view itself if the elements need no
+ * conversion and are contiguous, else in `buffer`. `wide` must be cleave_wide_of() the element
+ * type, or CLEAVE_WIDE_F64. */
 gconstpointer cleave_line_read (const CleaveView *view,
                                 gint64 offset,
                                 gint64 step,
@@ -50,7 +51,7 @@ gconstpointer cleave_line_read (const CleaveView *view,
                                 CleaveLineBuffer *buffer);
 /* Returns the address to which the caller writes elements of the type `wide` before it calls
  * cleave_line_write(). This is the address of element `offset` of `view` if the elements need no
- * conversion, else the address of `buffer`. */
+ * conversion and are contiguous, else the address of `buffer`. */
 gpointer cleave_line_begin (
     const CleaveView *view, gint64 offset, gint64 step, CleaveWide wide, CleaveLineBuffer *buffer);
 /* Writes n elements from `from` to a view, and converts them to the element type. A real number

@@ -170,8 +170,8 @@ typedef struct
  * copied. */
 typedef struct
 {
-  const uint16_t *at; /* indexed by index of the result: index in the operand; NULL: index +
-                       * shift */
+  const uint16_t *at; /* indexed by index of the result: the index in the operand. If `at` is NULL,
+                       * the index in the operand is the index of the result plus `shift` */
   int32_t shift;
   /* extent of the operand; if an index in the operand is outside of [0, extent), the element of the
    * result gets the value `fill` of CleaveMove */

@@ -30,8 +30,8 @@ typedef struct
 {
   guint c;     /* dimension of the channels; equal to the rank if pixels have no channels */
   guint inner; /* dimension along which lines run */
-  /* dimension whose positions the kernel visits as rows (find_rows()); the rank of the result:
-   * there is no such dimension */
+  /* dimension whose positions the kernel visits as rows (find_rows()); the rank of the result if
+   * the kernel visits no dimension so */
   guint rows;
   gint64 n_lines;    /* number of interpolated lines in scratch */
   gint64 n_rows;     /* number of rows that are interpolated together */
@@ -140,8 +140,8 @@ scratch_step (const Resize *r)
   return (r->n_together * r->n_channels + 15) / 16 * 16;
 }
 
-/* Finds the lines of the result, and the number of operand lines that one result line reads. The
- * number is above MAX_LINES if the family does not serve the node. */
+/* Sets `lines` and `n_lines`. `n_lines` is the number of operand lines that one result line reads;
+ * if it is above MAX_LINES, the family does not serve the node. */
 static void
 count_lines (Resize *r, const CleaveShape *shape)
 {
@@ -276,8 +276,8 @@ is_among (const float *from, const float *const *needed, guint n)
 }
 
 /* Returns the interpolation of the operand line at address `from`. If scratch does not hold this
- * interpolation, computes it. It then overwrites an interpolation in scratch, but not the
- * interpolation of a line in `needed`. */
+ * interpolation, computes it over another interpolation in scratch, but over none whose line is in
+ * `needed`. */
 static const float *
 find_line (Part *part, const float *from, const float *const *needed, guint n_needed)
 {
@@ -394,7 +394,8 @@ go_back (const CleaveResizeTaps *taps, gint64 n)
   return FALSE;
 }
 
-/* Computes a result whose lines are counted by a single dimension, `r->rows`. */
+/* Computes the result lines along dimension `r->rows`, for one position in the other dimensions.
+ * `x` and `to`: addresses of this position in the operand and in the result. */
 static void
 run_rows (Part *part, const float *x, const CleaveView *y, float *to, float *scratch)
 {

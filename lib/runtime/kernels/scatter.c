@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of ScatterElements of floats with a reduction (add, mul, max, min). A run
- * combines one line of updates after the other with the result, in order. Graph networks often have
- * one index for a whole line, broadcast by stride 0 or repeated. A line with one index is combined
- * with one line of the result, in vectors. With stride 0, the indices need not be compared, and one
- * call processes many lines. */
+ * combines one line of updates after the other with the result, in order. In graph networks, all
+ * elements of a line often have the same index: the indices are broadcast along the line (stride
+ * 0), or equal indices are repeated. Such a line is combined with one line of the result, in
+ * vectors. With stride 0, the indices need not be compared, and one call processes many lines. */
 
 #include "level.h"
 #include "loops.h"

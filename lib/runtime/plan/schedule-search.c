@@ -119,8 +119,8 @@ try_budget (Choosing *c, gint64 budget, gboolean in_order, gboolean by_urgency)
   return candidate;
 }
 
-/* Returns the price of a schedule: the peak times the fourth power of the time. 1 % of time is thus
- * worth 4 % of memory. */
+/* Returns the price of a schedule: its peak memory times the fourth power of its time. So a
+ * schedule that takes 1 % more time must save 4 % of memory to have the same price. */
 static double
 find_price (const Candidate *candidate)
 {
@@ -136,8 +136,8 @@ compare_prices (gconstpointer a, gconstpointer b)
 }
 
 /* Makes candidates with falling budgets, and adds them to `candidates`. The first budget is the
- * peak of the fastest candidate. Stops when a candidate takes CUTOFF times the fastest candidate's
- * time. */
+ * peak of the fastest candidate. Stops when a candidate takes CUTOFF times the time of the fastest
+ * candidate. */
 static void
 add_candidates (Choosing *c, const Candidate *fastest, gboolean in_order, GArray *candidates)
 {

@@ -20,16 +20,16 @@ typedef struct
   /* dimensions of y whose indices are the rows and the columns of the product */
   guint rows_dim, columns_dim;
   /* TRUE: the rows or the columns of the product are the indices of a batch dimension of y
-   * (take_innermost()). The packed layout of a constant operand is then of no use to other kernels
+   * (take_innermost()). Other kernels then cannot use the packed layout of a constant operand
    * */
   gboolean takes_batch;
 } Plan;
 
-/* Limit on the number of floats of x and y in a band (gemm.h). If b has more than BAND_FLOATS
- * floats, its number of floats is the limit, since each band reads all of b. */
+/* Limit on the number of floats of x and y in a band (gemm.h). If `b` has more floats than
+ * BAND_FLOATS, the number of floats of `b` is the limit, since each band reads all of `b`. */
 #define BAND_FLOATS 65536
-/* Smallest number of columns of B that the product reads in place. Fewer columns do not fill a
- * vector, so each run packs B. */
+/* Smallest number of columns of `b` that the product reads in place. Fewer columns do not fill a
+ * vector, so each run packs `b`. */
 #define MIN_IN_PLACE CLEAVE_VECTOR
 
 static gboolean

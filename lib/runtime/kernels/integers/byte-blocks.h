@@ -44,8 +44,8 @@ typedef struct
   const gint8 *w;
   gint64 w_step; /* distance of adjacent dot-2 or dot-4 groups of a column, in bytes */
   CleaveIntVector flip;
-  gint32 *sums; /* array to which the block stores its sums; NULL: the block converts sums to bytes
-                   in registers */
+  gint32 *sums; /* array to which the block stores its sums, unless it converts them to bytes in
+                   registers */
   const gint32 *bias;
   const float *scale;
   gint32 zero;

@@ -41,8 +41,8 @@ cleave_add_load_bytes (const guint8 *from, const CleaveQdqX *x)
   return f * cleave_vector_all (x->scale);
 }
 
-/* Loads a vector of operand `term`, from element i on. `one`: the vector to return if the operand
- * is a scalar (step 0). */
+/* Loads a vector of operand `term` (0 or 1), from element i on. If the operand is a scalar, returns
+ * `one`. */
 static inline __attribute__ ((always_inline)) CleaveVector
 cleave_add_load_vector (
     const CleaveAddLine *l, const CleaveQdqAdd *add, int term, CleaveVector one, gint64 i)

@@ -26,10 +26,10 @@
  * a limit of 128. Up to MAX_SINGLE products, the bound has a term for the norm of the pixel; limits
  * of 64 and 200 are equally fast. Sums of more products have checkpoints.
  *
- * In two other cases, runs also compute no norms. The first case is a pixel with fewer than
- * MIN_PIXEL channels. The second case is a matrix product of fewer than MIN_COLUMNS columns whose
- * norms serve only one tap each: a 1x1 convolution of 128 to 24 channels takes 0.32 ms with norms,
- * 0.25 ms without. */
+ * In two other cases, runs also compute no norms. In the first case, a pixel has fewer than
+ * MIN_PIXEL channels. In the second case, the convolution has fewer than MIN_COLUMNS columns, and
+ * each norm of a pixel of x serves only one tap. Example of the second case: a 1x1 convolution of
+ * 128 to 24 channels takes 0.32 ms with norms, 0.25 ms without. */
 #define MAX_COARSE 64
 #define MAX_SINGLE 128
 #define MIN_PIXEL 16
