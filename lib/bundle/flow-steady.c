@@ -75,8 +75,7 @@ is_complete (const CleaveBundleFlow *flow, guint s)
  * operand need not advance.
  *
  * Also returns FALSE if all rows of the window lay in the padding before the operand when the
- * period began. If the result of the segment overlays the operand, one such row suffices for FALSE.
- * */
+ * period began. If the result of the segment overlays the operand, one such row suffices. */
 static gboolean
 advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
 {

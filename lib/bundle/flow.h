@@ -79,8 +79,7 @@ typedef struct
   guint *next; /* indexed by step minus `first`: the next step that uses the step's memory (`next`
                   of its CleaveBundleSlot) */
   gint64 *capacity; /* indexed by step minus `first`: number of rows that the step's memory needs in
-                     * a segment in which no earlier step uses this memory
-                     * */
+                     * a segment in which no earlier step uses this memory */
   CleaveBundleOverlay *overlays; /* indexed by step minus `first`: overlay of the segment that
                                   * begins at the step; invalid in a dry run with several bands */
 } CleaveBundleRun;

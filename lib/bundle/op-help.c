@@ -227,8 +227,7 @@ print_repeat (const char *constant,
 }
 
 /* Appends the C initializer of a CleaveRepeat for an operand of a node for which is_full_batch() is
- * TRUE. The kernel reads all images of the batch as one image, which has the rows of all of them.
- * */
+ * TRUE. The kernel reads all images of the batch as one image, which has the rows of all images. */
 static void
 print_full (const CleaveNode *node, guint operand, CleaveBundleLayer *layer, GString *fields)
 {

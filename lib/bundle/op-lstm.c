@@ -38,8 +38,7 @@ add_constant (const CleaveNode *node, guint operand, const char *type, CleaveBun
       (gsize) cleave_shape_n_elements (&node->operands[operand].result->type.shape));
 }
 
-/* Appends two fields: `n` multipliers and `n` shifts. `prefix`: begin of the names of both fields.
- * */
+/* Appends two fields: `n` multipliers and `n` shifts. `prefix`: begin of both field names. */
 static gboolean
 print_factors (const CleaveNode *node,
                const char *prefix,

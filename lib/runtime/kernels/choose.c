@@ -10,8 +10,7 @@
 
 #include "../../ops/elementwise-math.h"
 
-/* A box (boxes.h): lines of the result and of up to three operands. All distances are in elements.
- * */
+/* A box (boxes.h): lines of the result and of up to three operands. Distances are in elements. */
 typedef struct
 {
   gpointer y;

@@ -20,8 +20,7 @@ typedef struct
   /* dimensions of y whose indices are the rows and the columns of the product */
   guint rows_dim, columns_dim;
   /* TRUE: the rows or the columns of the product are the indices of a batch dimension of y
-   * (take_innermost()). Other kernels then cannot use the packed layout of a constant operand
-   * */
+   * (take_innermost()). Other kernels then cannot use the packed layout of a constant operand */
   gboolean takes_batch;
 } Plan;
 
