@@ -48,8 +48,9 @@ typedef struct
   guint end, value; /* indices of the segment's result and of the overlaid value;
                      * CLEAVE_BUNDLE_NONE: no overlay */
   gint64 lag;       /* smallest distance, in bytes, from the begin of the result to the begin of the
-                     * overlaid value (upward: from the end of the value to the end of the result);
-                     * -n: the result begins at most n bytes after the value */
+                     * overlaid value. If the segment is_upward: from the end of the value to the
+                     * end of the result. A negative lag -n lets the result begin at most n bytes
+                     * after the value (upward: end at most n bytes before the end of the value) */
 } CleaveBundleOverlay;
 
 typedef struct

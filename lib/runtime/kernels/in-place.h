@@ -20,9 +20,8 @@ cleave_in_place_fma (CleaveVector a, CleaveVector b, CleaveVector sum)
 #endif
 }
 
-/* CLEAVE_LOADS_END (pointer): with NEON, the compiler moves no later load through `pointer` to a
- * place before the macro. Without the macro, gcc 12 would load many vectors early and spill sums.
- * */
+/* CLEAVE_LOADS_END (pointer): with NEON, the compiler moves no later load through `pointer` before
+ * the macro. Without the macro, gcc 12 would load many vectors early and spill sums. */
 #if defined(CLEAVE_NEON)
 #define CLEAVE_LOADS_END(pointer) __asm__ volatile("" : "+r"(pointer))
 
