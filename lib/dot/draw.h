@@ -28,8 +28,9 @@ Agraph_t *cleave_draw_new (void);
 /* Sets the default attributes of the drawing. The more vertices there are, the fewer iterations the
  * layout makes. */
 void cleave_draw_set_style (Agraph_t *root, guint n_vertices);
-/* Sets the effort of the layout: a factor of Graphviz's limits on iterations. An effort of 0 keeps
- * Graphviz's own limits. */
+/* Limits the time of the layout. Graphviz then makes at most `effort` iterations of its network
+ * simplex method for each vertex, searches less for few crossings, and draws edges as polylines. If
+ * `effort` is 0, changes nothing. */
 void cleave_draw_set_effort (Agraph_t *root, double effort);
 /* Sets an attribute of a vertex, edge or subgraph to plain text, or to an HTML-like label. */
 void cleave_draw_set (gpointer object, const char *attribute, const char *value);

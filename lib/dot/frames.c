@@ -21,7 +21,7 @@ struct _CleaveFrames
   const CleaveGraph *graph;
   guint n_ids;
   guint *of;      /* indexed by node id: index of its frame */
-  GArray *frames; /* Frame: subgraphs and strips, then runs */
+  GArray *frames; /* Frame: the subgraphs and strips, and after them the runs */
 };
 
 static void
@@ -112,9 +112,10 @@ add_runs (CleaveFrames *frames, const GPtrArray *order)
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Groups the nodes of a graph into frames. Each parallel subgraph and each strip is a frame; runs
- * of the remaining nodes are further frames. A run is a chain of nodes, or a block of nodes between
- * two points at which only one value is live. The time is linear in nodes and uses.
+ * Groups the nodes of a graph into frames. Each parallel subgraph and each strip is a frame. The
+ * remaining nodes form runs, and each run is also a frame. A run is a chain of nodes, or all nodes
+ * between two points of the order at which only one value is live. The time is linear in nodes and
+ * uses.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *

@@ -9,11 +9,11 @@
  * one box for each frame. Example: a segment cut into 2 bands of 3 strips each has 6 frames. */
 
 /* Fills `strip`, indexed by node id: number of the node's strip in its band; G_MAXUINT: the node is
- * in no strip. Fills `n_strips`, indexed by band: number of strips of the band. The function
- * numbers the strips of a band by the join that reads the results of all these strips: its first
- * operand from the band is the result of strip 0. A node that several strips read belongs to the
- * first of these strips. If no strip of a band passes rows to a later strip, the nodes of the band
- * are in no strip. */
+ * in no strip. Fills `n_strips`, indexed by band: number of strips of the band. A join reads the
+ * results of all strips of a band, and the function numbers the strips in the order of the join's
+ * operands. The first operand that a node of the band computes is the result of strip 0. A node
+ * that several strips read belongs to the first of these strips. If no strip of a band passes rows
+ * to a later strip, the nodes of the band are in no strip. */
 void cleave_strips_find (const CleaveGraph *graph,
                          const GPtrArray *order,
                          const guint *band,

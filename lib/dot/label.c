@@ -83,8 +83,9 @@ cleave_label_dup_result_port (const CleaveNode *node, guint result)
   return g_steal_pointer (&port);
 }
 
-/* Returns whether the label of a join names an operand, which then has no edge. The join has more
- * than MAX_PARTS operands then, and MAX_EDGES uses of the value, in any nodes, are earlier. */
+/* Returns whether the label of a join names an operand, which then has no edge. This is so if the
+ * join has more than MAX_PARTS operands, and this operand is not among the first MAX_EDGES uses of
+ * the value that it reads. */
 static gboolean
 is_named_instead (const CleaveNode *node, guint operand)
 {
@@ -193,8 +194,7 @@ append_folded (GString *label, const CleaveNode *node, gboolean show_constants)
     }
 }
 
-/* Appends the op and the name of the node on separate lines. So a reader can search the picture for
- * the op or the name. */
+/* Appends the op and the name of the node on separate lines, so that a search can find both. */
 static void
 append_title (GString *label, const CleaveNode *node, const CleaveLabelStyle *style)
 {

@@ -88,8 +88,9 @@ add_to_block (Large *l, guint block, guint vertex)
   g_array_append_val (vertices, vertex);
 }
 
-/* Makes a block of each cluster below `parent`. Calls itself for groups of clusters; the depth of
- * groups is logarithmic. */
+/* Makes a Block of each cluster below `parent`. Calls itself for each group, a subgraph that only
+ * contains clusters or smaller groups (GROUP in draw.c). The depth of the recursion is logarithmic
+ * in the number of clusters. */
 static void
 find_clusters (Large *l, Agraph_t *parent)
 {
@@ -217,9 +218,9 @@ write_box (const Large *l, Agraph_t *box, double left, double top, double width,
   set_numbers (box, "lp", NULL, label, 2);
 }
 
-/* Writes the curve of an edge. The curve leads from the bottom of the upper box to the top of the
- * lower box; the edge may point up or down. The tip of the arrow is the first point, as Graphviz
- * requires. */
+/* Writes the points of an edge in the form that Graphviz requires: first the tip of the arrow, then
+ * the curve from the begin of the edge to its end. The curve connects the bottom of the upper box
+ * with the top of the lower box. */
 static void
 write_edge (const Large *l, Agedge_t *edge, guint from, guint to)
 {

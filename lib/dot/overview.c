@@ -16,8 +16,8 @@ typedef struct
   guint n_nodes;
   gint64 macs, bytes;     /* MACs of the frame's nodes, and bytes of the results that nodes in
                            * other frames read */
-  const CleaveNode *last; /* the last node of the frame whose part of a whole result is in `places`;
-                           * NULL: there is no such node */
+  const CleaveNode *last; /* the last piece among the nodes of the frame, that is, the last node
+                           * with a range in `places`; NULL: no node of the frame is a piece */
   Agnode_t *vertex;
 } Box;
 

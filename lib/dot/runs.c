@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds runs (frames.h). A run is a chain of nodes, or a block of nodes between two points at which
- * only one value is live. */
+/* Finds runs (frames.h). A run is a chain of nodes, or all nodes between two points of the order at
+ * which only one value is live. */
 
 #include "frames.h"
 
 #include "../ir/graph-private.h"
 
-/* A block between two points with one live value is one run if it has at most this many nodes. A
- * residual block or a layer is one run; a whole U-net is not. */
+/* The nodes between two points at which only one value is live form one run if there are at most
+ * this many. So a residual block or a layer is one run, and a whole U-net is not. */
 #define MAX_BLOCK 40
 
 typedef struct

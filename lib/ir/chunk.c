@@ -9,8 +9,9 @@
 #include <string.h>
 
 /* Adds one element to each empty dimension of a slice: the element of the operand that is nearest
- * to the padding. For ops with the flag CLEAVE_OP_CROPS, such as Pad. A negative clip (CleaveSlice)
- * removes this element from the result of the piece, so the piece computes only padding.
+ * to the padding. Only ops with the flag CLEAVE_OP_CROPS, such as Pad, need this element. A
+ * negative clip (CleaveSlice) removes this element from the result of the piece, so the piece
+ * computes only padding.
  *
  * Example: a chunk needs the rows [-3, -1), which lie before row 0. The piece reads row 0. The clip
  * 3 at the begin adds the rows -3, -2 and -1 before row 0. The clip -2 at the end removes the last
@@ -56,21 +57,19 @@ map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
   return slice;
 }
 
-/* Extends a chunk that reads only padding until the chunk reads an element of the operand. If
- * `grow` is set, moves the end of the chunk in dimension `map->from` of the result, and returns the
- * smallest end that suffices. If not, moves the begin, and returns the largest begin that suffices.
- * `extent` is the extent of the operand's dimension, `n` the extent of the result's dimension. Uses
- * binary search. */
+/* Finds how far a chunk must extend to read an element of the operand; now the chunk reads only
+ * padding. If `grow` is set, returns the smallest end of the chunk, in dimension `map->from` of the
+ * result, that suffices. If not, returns the largest begin that suffices. `extent` is the extent of
+ * the operand's dimension, `n` the extent of the result's dimension. Uses binary search. */
 static gint64
 find_reach (
     const CleaveDimMap *map, const CleaveRange *chunk, gint64 extent, gint64 n, gboolean grow)
 {
   CleaveRange range = *chunk;
   CleaveSpan *span = &range.dim[map->from];
-  /* The moved end of the chunk (the begin or the end) is searched between `near` and `far`.
-   * Invariant: with the moved end at `near`, the chunk reads only padding. With the moved end at
-   * `far`, the chunk reads an element of the operand, or `far` is the begin or end of the
-   * result. */
+  /* `near` and `far` enclose the position that the search moves: the end of the chunk if `grow` is
+   * set, otherwise its begin. Invariant: a chunk that extends to `near` reads only padding. A chunk
+   * that extends to `far` reads an element of the operand, or `far` is the border of the result. */
   gint64 near = grow ? span->end : span->begin, far = grow ? n : 0;
 
   while (ABS (far - near) > 1)

@@ -217,9 +217,9 @@ step_side (const Side *side, gint64 *index, gint64 at)
   return at;
 }
 
-/* Copies after take_loops(). The dimensions that remain in `to` and `from` have no loop in common,
- * such as [3, 5] and [5, 3]. Visits the elements of these dimensions one after the other, and runs
- * all common loops for each element. */
+/* Copies the elements of two views after take_loops() has moved their common loops to `loops`.
+ * Visits the elements of the dimensions that remain in `to` and `from`, such as [3, 5] and [5, 3],
+ * one after the other. Runs the nest `loops` for each of these elements. */
 static void
 copy_elements (
     const CleaveCopyLoops *loops, const Side *to, const Side *from, char *t, const char *f)
@@ -257,9 +257,10 @@ cleave_view_copy_reshaped (const CleaveView *to, const CleaveView *from)
   cleave_copy_loops_run (&loops, to->data, from->data);
 }
 
-/* The functions below copy several parts of one value. */
+/* The functions below copy several parts of one value, such as the operands of a join, together. */
 
-/* The rows of a part. All parts have the same number of rows. */
+/* The copy of one part: row i is `n_bytes` bytes, copied from `from + i * from_step` to `to + i *
+ * to_step`. All parts that are copied together have the same number of rows. */
 typedef struct
 {
   char *to;

@@ -6,7 +6,11 @@
  * order; then cleave_copy_loops_run() sorts, merges and runs the loops. The two innermost loops
  * decide how bytes are moved (copy-rows.c, copy-transposed.c).
  *
- *   for i in n[0]: for j in n[1]: to[i * to[0] + j * to[1]] = from[i * from[0] + j * from[1]] */
+ * Example: a nest of two loops. `target` and `source` are the addresses of the two views; n, to and
+ * from are the fields of CleaveCopyLoops.
+ *
+ *   for i in n[0]: for j in n[1]:
+ *     copy `size` bytes: target + i * to[0] + j * to[1] <- source + i * from[0] + j * from[1] */
 
 #include "view.h"
 

@@ -261,8 +261,9 @@ push_operands (GHashTable *values, const CleaveNode *node, GPtrArray *stack)
 }
 
 /* Computes the results of a node, and adds them to `values`, an array of CleaveTensor for each
- * node. `values` must already contain the operands. Returns FALSE if the results are not constant,
- * since a program that runs the file may feed another value, or if there is no memory. */
+ * node. `values` must already contain the operands. Returns FALSE if there is no memory, or if the
+ * node is a default value with the state CLEAVE_DEFAULT_OPEN: whoever runs the exported file may
+ * replace this value. */
 static gboolean
 add_results (GHashTable *values, CleaveNode *node)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Walks and copies fixed nodes. Uses no recursion, since a chain of fixed nodes can be long. */
+/* Walks and copies fixed nodes: nodes whose results depend on constants alone. Uses no recursion,
+ * since a chain of fixed nodes can be long. */
 
 #include "fixed.h"
 

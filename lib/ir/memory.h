@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Allocates large blocks: weights, arenas, and arrays with an entry for each node. A block whose
- * size a model decides fails with an error, where g_malloc() would abort. The tensors of lib/ir and
- * the programs of lib/runtime use such blocks; lib/memory uses the arrays. */
+/* Allocates large blocks: weights, arenas, and arrays with an entry for each node. The size of such
+ * a block depends on the model. If there is not enough memory for tensors or arenas, the functions
+ * return an error, where g_malloc() would abort. The tensors of lib/ir and the programs of
+ * lib/runtime use such blocks; lib/memory uses the arrays. */
 
 #include <glib.h>
 

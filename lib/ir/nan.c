@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Replaces NaNs by one NaN, and compares elements with NaNs, for each float type. */
+/* Replaces all NaNs by the same NaN, and compares arrays so that any two NaNs are equal, for each
+ * float type. */
 
 #include "nan.h"
 

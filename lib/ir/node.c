@@ -154,8 +154,8 @@ cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
 
   if (operand->result == result)
     return;
-  /* Set `was_fixed` before the call of cleave_operand_detach(). After the call, a node counts as
-   * fixed if the detached operand was its only operand that is not fixed. */
+  /* Ask cleave_node_is_fixed() before the call of cleave_operand_detach(). After the call, the node
+   * counts as fixed if the detached operand was its only operand that is not fixed. */
   is_variable = !cleave_node_is_fixed (result->node);
   was_fixed = operand->node != NULL && cleave_node_is_fixed (operand->node);
   cleave_operand_detach (operand);

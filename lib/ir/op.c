@@ -182,8 +182,9 @@ cleave_call_slice (const CleaveCall *call, guint operand, const CleaveRange *chu
   return cleave_slice_map (map, chunk, &call->operands[operand].shape);
 }
 
-/* Returns whether strides can express the result as a view. Each dimension of operand 0 must have
- * extent 1, or correspond to a dimension of the result with a step of at least 1. */
+/* Returns whether the result can be operand 0, read with other strides. Each dimension of operand 0
+ * must have extent 1, or a map with a positive stride by which each element of the result needs
+ * exactly one element. */
 static gboolean
 is_by_strides (const CleaveCall *call)
 {

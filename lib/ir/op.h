@@ -127,16 +127,16 @@ typedef enum {
                                 * values */
   CLEAVE_OP_ALL_RESULTS = 1 << 7, /* a node must have all results that `results` names, even if
                                    * nothing reads them */
-  CLEAVE_OP_STORAGE = 1 << 8, /* the op decodes or encodes stored weights, such as DequantizeLinear.
-                               * Its constants are not folded, so that files keep the small form; a
-                               * slice of the result is computed from slices of the constants */
+  CLEAVE_OP_STORAGE = 1 << 8,     /* the op, such as DequantizeLinear, converts stored weights.
+                                   * Constant operands are not folded, so that files stay small; a
+                                   * slice of the result is computed from slices of the constants */
   CLEAVE_OP_COMMUTATIVE = 1 << 9, /* the two operands may be swapped: the result has the same bits,
                                    * except for the bits of NaNs. Max and Min do not have this flag,
                                    * because they may return -0 or 0 */
   CLEAVE_OP_NOT_NEGATIVE = 1 << 10, /* no element of the result is below 0, except -0 and NaN */
-  CLEAVE_OP_IN_ORDER = 1 << 11,     /* another process waits for the node, for example for a
-                                     * message. The nodes of a graph with such a node run in the
-                                     * order in which they were built */
+  CLEAVE_OP_IN_ORDER = 1 << 11,     /* another process waits until the node has run, for example for
+                                     * a message of the node. All nodes of a graph with such a node
+                                     * run in the order in which they were built */
   CLEAVE_OP_BROADCAST = 1 << 12,    /* the op repeats operand 0. The result can be a view of operand
                                      * 0 with strides of 0, if cleave_call_is_broadcast() is TRUE
                                      * and all readers of the result have the flag BY_STRIDES */
@@ -147,8 +147,8 @@ typedef enum {
                                      * elements */
 } CleaveOpFlags;
 
-/* Families of fast kernels: the code that the runtime chooses for a node. If a family cannot
- * compute a node, the reference kernel computes the node. */
+/* Families of fast kernels. For a node that its family cannot compute, the reference kernel runs.
+ */
 typedef enum {
   CLEAVE_KERNEL_REFERENCE,
   CLEAVE_KERNEL_CONV,
@@ -269,7 +269,7 @@ struct _CleaveOp
   double (*work) (const CleaveCall *call);
   /* Appends a space and the attributes. NULL: the table of attributes defines the text. */
   void (*print) (gconstpointer attrs, GString *out);
-  /* Parses the text of the attributes that `print` wrote after its space. Writes the attributes to
+  /* Parses the text that `print` appends, without the leading space. Writes the attributes to
    * `attrs`, which already holds the defaults. */
   gboolean (*parse) (const char *text, gpointer attrs, GError **error);
   /* Returns the family of fast kernels that serves this call. NULL: the reference kernel. */

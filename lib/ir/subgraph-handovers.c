@@ -35,13 +35,15 @@ skip_views (const CleaveNode *node)
   return node;
 }
 
-/* Returns the piece to which a join adds rows; the other operands of the join are rows of
- * neighboring pieces. The first compute node that reads the join is also the first reader of this
- * piece; each other operand has an earlier reader. Sets `is_new` to TRUE.
+/* Returns an operand of a join: the piece to which the join adds rows. The other operands are rows
+ * of neighboring pieces. An operand is new if the first compute node that reads the operand reads
+ * it through this join.
  *
- * If each operand has an earlier reader, returns the operand with the largest position and sets
- * `is_new` to FALSE. If several operands have no earlier reader, as in the join of a whole value,
- * returns NULL. If an operand is a view, the node whose result it views counts as the operand. */
+ * - If exactly one operand is new, returns this operand and sets `is_new` to TRUE.
+ * - If no operand is new, returns the operand with the largest position and sets `is_new` to FALSE.
+ * - If several operands are new, as in the join of a whole value, returns NULL.
+ *
+ * For an operand that is a view, the node whose result it views counts as the operand. */
 static const CleaveNode *
 find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
 {
@@ -67,9 +69,9 @@ find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
   return latest;
 }
 
-/* Returns the component of a join, to which the join adds rows. For a join that is_out() removed,
- * returns the component of the first compute node that reads the join. G_MAXUINT: no compute node
- * reads the removed join. */
+/* Returns the component that receives the rows of a join: the component of the join itself. If
+ * is_out() removed the join, returns the component of the first compute node that reads the join,
+ * or G_MAXUINT if no compute node reads it. */
 static guint
 find_joined (const Analysis *a, const CleaveNode *join)
 {

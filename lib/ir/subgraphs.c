@@ -220,8 +220,8 @@ find_components (Analysis *a)
 /* The functions below find components that can run at the same time. */
 
 /* Returns an array indexed by component: whether the component can run at the same time as another
- * component. This is so if both are in one layer. A layer is a longest run of consecutive positions
- * without a node that is alone. */
+ * component. The compute nodes that are alone (subgraphs.h) divide the positions into intervals.
+ * Components with nodes in the same interval can run at the same time. */
 static gboolean *
 find_parallel (Analysis *a)
 {

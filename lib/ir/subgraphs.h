@@ -39,6 +39,6 @@
 guint cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph);
 /* Sets band[id] of each node to the number of its band, or to G_MAXUINT if the node is in no band.
  * Every subgraph is a band. A connected component that cannot run at the same time as another
- * component is no subgraph, but also a band; an example is a single band of strips. Returns the
- * number of bands. */
+ * component is a band, although it is no subgraph. An example is a graph whose strips form a single
+ * band. Returns the number of bands. */
 guint cleave_subgraphs_find_bands (const CleaveGraph *graph, guint *band);

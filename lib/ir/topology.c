@@ -129,8 +129,9 @@ list_as_built (const CleaveGraph *graph)
   return g_steal_pointer (&nodes);
 }
 
-/* Returns, indexed by node id, the number of operands of each node whose producers are not yet in
- * the order. Fills `ready` with the ids of the nodes without operands. */
+/* Returns an array indexed by node id: how many operands of the node have a producer that is not
+ * yet in the topological order. At first, this is the number of operands. Fills `ready` with the
+ * ids of the nodes without operands. */
 static guint *
 count_operands (const CleaveGraph *graph, GArray *ready)
 {
@@ -158,8 +159,8 @@ release_users (const CleaveNode *node, guint *missing, GArray *ready)
 /* The functions below make error messages for cycles. */
 
 /* Returns a producer of `node` that the topological order could not include: the producer is in a
- * cycle, or depends on a cycle. `missing` has, indexed by node id, the number of operands whose
- * producers are not in the order. */
+ * cycle, or depends on a cycle. `missing` is indexed by node id: how many operands of the node have
+ * a producer that is not in the order. */
 static CleaveNode *
 step_back (const CleaveNode *node, const guint *missing)
 {

@@ -202,8 +202,8 @@ follow (CleaveStorage *storage, CleaveAssignment *assignment)
                                                            * its strides */
 }
 
-/* Lets each view share the buffer of its operand, and gives every other value a buffer of its own
- * (walk 1 of assignments.h). */
+/* Lets each view share the buffer of its operand, and gives every other value a buffer of its own.
+ * This is the first of the three walks over the nodes that assignments.h describes. */
 static void
 find_first_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {

@@ -17,6 +17,7 @@
 
 void cleave_storage_find_assignments (CleaveStorage *storage, const CleaveGraph *graph);
 
-/* Moves the operands of one node into the buffers of the node's results: one step of walk 2
- * (move-operands.c). */
+/* Moves the operands of one node into the buffers of the node's results (move-operands.c).
+ * cleave_storage_find_assignments() calls this function for each node, from the last node to the
+ * first. */
 void cleave_storage_move_operands (CleaveStorage *storage, CleaveNode *node);

@@ -127,8 +127,8 @@ typedef struct
   GArray *buffers;      /* CleaveBuffer: memory of one value, or of values that alias */
   guint *buffer; /* indexed by value: index in `buffers` of the buffer that was made for the value;
                   * CLEAVE_NEVER: no buffer was made for the value, or no step uses the buffer */
-  GArray *lap_edges; /* CleaveLapEdge: pairs of steps whose order laps fix; NULL: there are no
-                      * laps */
+  GArray *lap_edges; /* CleaveLapEdge: pairs of steps that must keep their order because of laps;
+                      * NULL: there are no laps */
   GArray *lap_moves; /* CleaveLapMove: values that laps moved; NULL: there are no laps */
   gint64 *live;      /* indexed by step: bytes of all buffers in use */
   gint64 *live_before_laps; /* indexed by step: bytes in use before laps were made; NULL: there are
@@ -158,9 +158,9 @@ CleaveStorage *cleave_storage_new_like (const CleaveGraph *graph,
                                         CleaveGraphFacts *facts,
                                         const GPtrArray *order,
                                         const CleaveStorage *like);
-/* Assigns buffers for `order`. The storage `like` has the buffers of the same order without this
- * staging. Stages every operand that would keep the buffer of a much larger join in use for a long
- * time, even if staging raises the peak. Returns NULL if there is no such operand. */
+/* Assigns buffers for `order`, the order of the storage `like`. Stages each operand that keeps the
+ * buffer of a much larger join in use for a long time in `like`, even if staging raises the peak.
+ * Returns NULL if `like` has no such operand. */
 CleaveStorage *cleave_storage_new_staged (const CleaveGraph *graph,
                                           const GPtrArray *order,
                                           const CleaveStorage *like);
@@ -198,8 +198,8 @@ cleave_storage_assignment (const CleaveStorage *storage, const CleaveResult *res
   return &storage->assignments[cleave_storage_first_value (storage, result->node) + result->index];
 }
 
-/* Returns the ranges of a join's result that the operands fill. Only code that takes part in making
- * `storage` may call this function, since `of_graph` is valid only then. */
+/* Returns the ranges of a join's result that the operands fill. Reads `storage->of_graph`, which is
+ * valid only while a function makes `storage`; so only such a function may call this function. */
 static inline const CleaveJoinFacts *
 cleave_storage_join_facts (const CleaveStorage *storage, const CleaveNode *join)
 {
@@ -239,8 +239,8 @@ gboolean cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **s
  * windows of an image. Returns FALSE if the function marks no further operand. */
 gboolean cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged);
 
-/* Returns a lower bound in bytes for the peak of a storage whose staged operands are `staged`.
- * `before` are the staged operands of `storage`; NULL: none. The bound is the peak of `storage`
+/* Returns a lower bound, in bytes, for the peak if the operands in `staged` were staged. `before`
+ * has the operands that `storage` stages now; NULL: none. The bound is the peak of `storage`
  * without the buffers of the operands that are in `staged` and not in `before`. */
 gint64 cleave_storage_bound_staged (const CleaveStorage *storage,
                                     const gboolean *before,

@@ -37,8 +37,9 @@ double cleave_cost_of_hot_bytes (double n_bytes);
 /* Returns the cost of copying `n_bytes` in many copies of a few rows each. */
 double cleave_cost_of_rows (double n_bytes);
 /* Returns the cost of a node's work besides multiply-adds and memory traffic. Only nodes that are
- * not element-wise have such work: a Softmax, or a group that dequantizes and quantizes. 0 for all
- * other nodes. 8-bit values take as long as floats: a Softmax of bytes takes 0.6 ns per element. */
+ * not element-wise have such work: a Softmax, or a group that dequantizes and quantizes. Returns 0
+ * for all other nodes. The cost depends on the number of elements and not on their type: a Softmax
+ * of 8-bit values takes 0.6 ns per element, as long as a Softmax of floats. */
 double cleave_cost_of_elements (const CleaveNode *node);
 /* Returns the cost of a step that computes the node. */
 double cleave_cost_of_node (const CleaveNode *node);

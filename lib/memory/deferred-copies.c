@@ -38,10 +38,11 @@ n_bytes (const CleaveAssignment *assignment)
   return cleave_tensor_type_n_bytes (&assignment->result->type);
 }
 
+/* Returns `next_near_peak` of GapSearch. At least `fraction` of the peak is near the peak. */
 static guint *
-find_near_peak (const CleaveStorage *storage, double part)
+find_near_peak (const CleaveStorage *storage, double fraction)
 {
-  double enough = part * (double) cleave_storage_get_peak (storage);
+  double enough = fraction * (double) cleave_storage_get_peak (storage);
   guint *next_near_peak = CLEAVE_NEW (guint, storage->steps->len + 1);
 
   next_near_peak[storage->steps->len] = CLEAVE_NEVER;
@@ -94,46 +95,45 @@ find_latest (const CleaveStorage *storage, guint value, guint peak)
   return (guint) (assignment - storage->assignments);
 }
 
-/* The wait of a buffer: the longest period, in steps, between two consecutive steps that complete a
- * value in the buffer. The buffer of a join contains its operands that are not staged. */
+/* The gap of a buffer: the longest period between two steps that complete values in the buffer, in
+ * which no step completes one. The buffer of a join contains its operands that are not staged. */
 typedef struct
 {
   guint last;          /* the last step that completes one of the values visited so far */
-  guint before, after; /* the steps at the begin and at the end of the wait */
-  guint peak;  /* a step between `before` and `after` with at least NEAR_PEAK of the peak in use, or
-                * CLEAVE_NEVER */
-  gint64 gain; /* bytes that staging saves during the wait: the bytes of the join minus the bytes of
+  guint before, after; /* the steps at the begin and at the end of the gap */
+  guint peak;  /* a step of the gap near the peak; CLEAVE_NEVER: none, or staging cannot help */
+  gint64 gain; /* bytes that staging saves during the gap: the bytes of the join minus the bytes of
                 * the staged operands visited so far */
-} Wait;
+} Gap;
 
 typedef struct
 {
   const CleaveStorage *storage;
-  guint *next_near_peak; /* indexed by step: this step or the next step with at least NEAR_PEAK of
-                          * the peak in use; CLEAVE_NEVER: no step */
-  Wait *waits;           /* indexed by buffer: the wait of the buffer */
-  guint *latest; /* latest[v]: the value to stage in place of value v, which is v or a later value
-                  * that overwrites v (find_latest()); CLEAVE_NEVER: staging saves nothing */
-} Waiting;
+  guint *next_near_peak; /* indexed by step s: first step near the peak, from s on; CLEAVE_NEVER:
+                          * none */
+  Gap *gaps;             /* indexed by buffer: the gap of the buffer */
+  guint *latest; /* latest[v]: the value to stage: value v, or a later value that overwrites v
+                  * (find_latest()); CLEAVE_NEVER: staging saves nothing */
+} GapSearch;
 
 static void
-waiting_clear (Waiting *waiting)
+search_clear (GapSearch *search)
 {
-  g_clear_pointer (&waiting->next_near_peak, g_free);
-  g_clear_pointer (&waiting->waits, g_free);
-  g_clear_pointer (&waiting->latest, g_free);
+  g_clear_pointer (&search->next_near_peak, g_free);
+  g_clear_pointer (&search->gaps, g_free);
+  g_clear_pointer (&search->latest, g_free);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Waiting, waiting_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (GapSearch, search_clear)
 
-/* Returns the wait of the buffer in which a value is stored; NULL if no step uses the buffer. */
-static Wait *
-get_wait (const Waiting *waiting, guint value)
+/* Returns the gap of the buffer in which a value is stored; NULL if no step uses the buffer. */
+static Gap *
+get_gap (const GapSearch *search, guint value)
 {
-  const CleaveStorage *storage = waiting->storage;
+  const CleaveStorage *storage = search->storage;
   guint buffer = storage->buffer[storage->assignments[value].location.root];
 
-  return buffer == CLEAVE_NEVER ? NULL : &waiting->waits[buffer];
+  return buffer == CLEAVE_NEVER ? NULL : &search->gaps[buffer];
 }
 
 static gboolean
@@ -145,57 +145,57 @@ is_part (const CleaveStorage *storage, guint value)
          storage->assignments[assignment->location.root].ready != CLEAVE_NEVER;
 }
 
-/* Finds the wait (Wait) of each buffer. Visits values in the order in which they are computed. */
+/* Sets `before` and `after` of each Gap. Visits values in the order in which they are computed. */
 static void
-find_longest (Waiting *waiting)
+find_gaps (GapSearch *search)
 {
-  const CleaveStorage *storage = waiting->storage;
+  const CleaveStorage *storage = search->storage;
 
   for (guint v = 0; v < storage->n_values; v++)
     {
       guint ready = storage->assignments[v].ready;
-      Wait *wait = get_wait (waiting, v);
+      Gap *gap = get_gap (search, v);
 
-      if (wait == NULL || !is_part (storage, v))
+      if (gap == NULL || !is_part (storage, v))
         continue;
-      if (wait->last > 0 && ready > wait->last && ready - wait->last > wait->after - wait->before)
+      if (gap->last > 0 && ready > gap->last && ready - gap->last > gap->after - gap->before)
         {
-          wait->before = wait->last;
-          wait->after = ready;
+          gap->before = gap->last;
+          gap->after = ready;
         }
-      wait->last = MAX (wait->last, ready);
+      gap->last = MAX (gap->last, ready);
     }
 }
 
-/* Returns a step near the peak (NEAR_PEAK) in the wait of a buffer. Returns CLEAVE_NEVER if there
- * is none, or if staging cannot help. From the end of the wait until the join is complete, staged
- * operands exist twice: in their own buffers and in the join. So staging cannot help if this period
- * is longer than the wait and also has a step near the peak. */
+/* Returns a step near the peak in the gap of a buffer. Returns CLEAVE_NEVER if the gap has none, or
+ * if staging cannot help. From the end of the gap until the join is complete, staged operands exist
+ * twice: in their own buffers and in the join. So staging cannot help if this period is longer than
+ * the gap and also has a step near the peak. */
 static guint
-find_peak (const Waiting *waiting, guint buffer)
+find_peak (const GapSearch *search, guint buffer)
 {
-  const CleaveStorage *storage = waiting->storage;
-  const Wait *wait = &waiting->waits[buffer];
+  const CleaveStorage *storage = search->storage;
+  const Gap *gap = &search->gaps[buffer];
   guint root = g_array_index (storage->buffers, CleaveBuffer, buffer).value;
-  guint peak = wait->after > 0 ? waiting->next_near_peak[wait->before] : CLEAVE_NEVER;
+  guint peak = gap->after > 0 ? search->next_near_peak[gap->before] : CLEAVE_NEVER;
   guint ready = storage->assignments[root].ready;
 
-  return peak < wait->after && (wait->after - wait->before >= ready - wait->after ||
-                                waiting->next_near_peak[wait->after] > ready)
+  return peak < gap->after && (gap->after - gap->before >= ready - gap->after ||
+                               search->next_near_peak[gap->after] > ready)
              ? peak
              : CLEAVE_NEVER;
 }
 
-/* Sets `peak` in the wait of each buffer. Returns FALSE if all are CLEAVE_NEVER. */
+/* Sets the field `peak` of each Gap. Returns FALSE if `peak` is CLEAVE_NEVER in all of them. */
 static gboolean
-find_peaks (Waiting *waiting)
+find_peaks (GapSearch *search)
 {
   gboolean found = FALSE;
 
-  for (guint b = 0; b < waiting->storage->buffers->len; b++)
+  for (guint b = 0; b < search->storage->buffers->len; b++)
     {
-      waiting->waits[b].peak = find_peak (waiting, b);
-      found |= waiting->waits[b].peak != CLEAVE_NEVER;
+      search->gaps[b].peak = find_peak (search, b);
+      found |= search->gaps[b].peak != CLEAVE_NEVER;
     }
   return found;
 }
@@ -220,64 +220,64 @@ has_small_part (const CleaveStorage *storage)
 }
 
 static void
-find_gains (Waiting *waiting)
+find_gains (GapSearch *search)
 {
-  const CleaveStorage *storage = waiting->storage;
+  const CleaveStorage *storage = search->storage;
   g_autofree gboolean *counted = CLEAVE_NEW0 (gboolean, storage->n_values + 1);
 
   for (guint v = 0; v < storage->n_values; v++)
     {
       const CleaveAssignment *assignment = &storage->assignments[v];
       guint root = assignment->location.root;
-      Wait *wait = get_wait (waiting, v);
+      Gap *gap = get_gap (search, v);
 
-      waiting->latest[v] = CLEAVE_NEVER;
-      if (wait == NULL || wait->peak == CLEAVE_NEVER || assignment->ready > wait->before ||
+      search->latest[v] = CLEAVE_NEVER;
+      if (gap == NULL || gap->peak == CLEAVE_NEVER || assignment->ready > gap->before ||
           !is_small_part (storage, v))
         continue;
-      waiting->latest[v] = find_latest (storage, v, wait->peak);
-      if (counted[waiting->latest[v]])
+      search->latest[v] = find_latest (storage, v, gap->peak);
+      if (counted[search->latest[v]])
         continue;
-      if (wait->gain == 0)
-        wait->gain = n_bytes (&storage->assignments[root]);
-      wait->gain -= n_bytes (&storage->assignments[waiting->latest[v]]);
-      counted[waiting->latest[v]] = TRUE;
+      if (gap->gain == 0)
+        gap->gain = n_bytes (&storage->assignments[root]);
+      gap->gain -= n_bytes (&storage->assignments[search->latest[v]]);
+      counted[search->latest[v]] = TRUE;
     }
 }
 
 /* Returns whether staging operands of the join in one buffer saves at least `min_gain` bytes. */
 static gboolean
-is_worth (const Wait *wait, double min_gain)
+is_worth (const Gap *gap, double min_gain)
 {
-  return wait->gain > 0 && (double) wait->gain >= min_gain;
+  return gap->gain > 0 && (double) gap->gain >= min_gain;
 }
 
 static gboolean
-find_staged (const CleaveStorage *storage, double part, gboolean **staged)
+find_staged (const CleaveStorage *storage, double fraction, gboolean **staged)
 {
   double most = (double) cleave_storage_get_peak (storage), sum = 0;
-  g_auto (Waiting) waiting = { .storage = storage };
+  g_auto (GapSearch) search = { .storage = storage };
   gboolean found = FALSE;
 
   if (!has_small_part (storage))
     return FALSE;
-  waiting.next_near_peak = find_near_peak (storage, part);
-  waiting.waits = g_new0 (Wait, storage->buffers->len + 1);
-  find_longest (&waiting);
-  if (!find_peaks (&waiting))
+  search.next_near_peak = find_near_peak (storage, fraction);
+  search.gaps = g_new0 (Gap, storage->buffers->len + 1);
+  find_gaps (&search);
+  if (!find_peaks (&search))
     return FALSE;
   if (*staged == NULL)
     *staged = CLEAVE_NEW0 (gboolean, storage->n_values + 1);
-  waiting.latest = CLEAVE_NEW (guint, storage->n_values + 1);
-  find_gains (&waiting);
+  search.latest = CLEAVE_NEW (guint, storage->n_values + 1);
+  find_gains (&search);
   for (guint b = 0; b < storage->buffers->len; b++)
-    if (is_worth (&waiting.waits[b], MIN_GAIN_OF_ONE * most))
-      sum += (double) waiting.waits[b].gain;
+    if (is_worth (&search.gaps[b], MIN_GAIN_OF_ONE * most))
+      sum += (double) search.gaps[b].gain;
   for (guint v = 0; v < storage->n_values; v++)
     {
-      guint latest = waiting.latest[v];
+      guint latest = search.latest[v];
 
-      if (latest == CLEAVE_NEVER || !is_worth (get_wait (&waiting, v), MIN_GAIN_OF_ONE * most))
+      if (latest == CLEAVE_NEVER || !is_worth (get_gap (&search, v), MIN_GAIN_OF_ONE * most))
         continue;
       found |= !(*staged)[latest];
       (*staged)[latest] = TRUE;
@@ -298,10 +298,9 @@ cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged)
 }
 
 /* Sliding windows: joins of consecutive strips of an image. Neighboring joins share operands. An
- * operand is stored in the buffer of the last window that reads the operand. So the buffer of a
- * window exists from the window's first operand on. If a window is four strips long, four buffers
- * exist at the same time. If all operands are staged, each operand exists once, and only one window
- * exists whole. Staging costs one more copy of each operand. */
+ * operand is stored in the buffer of the last window that reads the operand. So if a window is four
+ * strips long, the buffers of four windows exist at the same time. If all operands are staged, only
+ * one window exists whole, and each operand exists once. Each operand is copied one more time. */
 
 static gboolean
 is_join (const CleaveNode *node)

@@ -334,8 +334,8 @@ find_group (const CleaveStorage *storage,
   return TRUE;
 }
 
-/* Returns the position after which the copies of a group should run. A delay keeps the whole value
- * in memory instead of the copied rows, but pays if another value dies meanwhile. */
+/* Returns the position after which a group of copies should run. A delay keeps the copied value in
+ * memory instead of its carried rows, but pays if another value dies meanwhile. */
 static guint
 find_delay (const CarriedGroup *group, const Levels *levels)
 {

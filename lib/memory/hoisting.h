@@ -12,8 +12,8 @@
  * after the last other reader of the buffer with these rows. The buffer can then be freed
  * earlier. */
 GPtrArray *cleave_order_hoist_carried (const CleaveGraph *graph, const GPtrArray *order);
-/* Moves each node that frees a buffer and allocates none to its earliest possible position.
- * `storage` is the buffer assignment of `order`. */
+/* Moves each node to its earliest possible position if the node frees a buffer and allocates no
+ * buffer. `storage` is the buffer assignment of `order`. */
 GPtrArray *cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage);
 /* Moves nodes that compute a small part of a join to later positions, so that the join's buffer is
  * allocated later. A node moves at most to its first reader, and not past the end of the lifetime

@@ -25,11 +25,11 @@
  * high. A lap is valid if steps run one after the other, so only programs of one thread have laps.
  */
 
-/* The bisection of the target (LapSearch) ends when its interval is at most 1/PRECISION of the
- * peak. */
+/* The bisection for the best `target` (LapSearch) ends when the interval of possible targets is at
+ * most 1/PRECISION of the peak. */
 #define PRECISION 256
-/* A lap of an input or output must save at least 1/BOUND_GAIN of the bytes of the smaller of the
- * two values, since the run then copies the input or output. */
+/* If one of the two values of a lap is an input or output of the graph, each run must copy the
+ * input or output. So the lap must save at least 1/BOUND_GAIN of the bytes of the smaller value. */
 #define BOUND_GAIN 4
 
 /* The state of one search for laps. A lap moves a buffer x into a buffer y, so y grows. The search
@@ -43,8 +43,9 @@ typedef struct
   gint64 target; /* bytes */
   gboolean may_exceed;
   gint64 *live;    /* indexed by step: bytes in use */
-  GArray *edges;   /* CleaveLapEdge: pairs of steps whose order laps fix */
-  GArray *buffers; /* CleaveLapBuffer: a copy of the buffers of the table, which laps change */
+  GArray *edges;   /* CleaveLapEdge: pairs of steps that must keep their order because of laps */
+  GArray *buffers; /* CleaveLapBuffer: a copy of `table->buffers`; the laps of this search change
+                    * only the copy */
   GArray *alive;   /* guint: indices in `buffers` of the buffers that are in use and that no lap has
                     * moved */
 } LapSearch;
@@ -263,7 +264,8 @@ search_clear (LapSearch *l)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (LapSearch, search_clear)
 
-/* Finds laps for a target, in bytes. Returns the peak with these laps. */
+/* Finds laps that lower memory use to `target` bytes if possible. Returns the peak with these laps.
+ */
 static gint64
 lap_to (LapSearch *l, const CleaveLapTable *table, gint64 target, gboolean may_exceed)
 {
@@ -280,9 +282,10 @@ lap_to (LapSearch *l, const CleaveLapTable *table, gint64 target, gboolean may_e
   return find_most (l->live, 0, n);
 }
 
-/* Finds the laps with the lowest peak by bisection of the target. `least` is the lowest peak known
- * before the call, and `best` is the search that reached it, if any. If the call finds laps with a
- * lower peak, replaces `best` and returns this peak. If not, returns `least`. */
+/* Finds the laps with the lowest peak: tries several values of `target` (LapSearch), chosen by
+ * bisection. `least` is the lowest peak known before the call. `best` is the search that found the
+ * laps with this peak, or is empty if no laps are needed for this peak. If the call finds laps with
+ * a lower peak, replaces `best` and returns this peak. If not, returns `least`. */
 static gint64
 lap_least (LapSearch *best, const CleaveLapTable *table, gint64 least, gboolean may_exceed)
 {

@@ -18,10 +18,10 @@ gboolean cleave_storage_is_for_joins (const CleaveNode *view);
  * the graph has no view that only joins read, which is the usual case. */
 guint *
 cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, const guint *position);
-/* Returns the position in the order of nodes from which on `view` may be copied: the entry of
- * `done` for the operand of `view`. `done` is the result of cleave_storage_find_done().
- * CLEAVE_NEVER: `view` may not be copied, for example because a node that is no join reads
- * `view`. */
+/* Returns a position in the order of nodes: after the node at this position has run, `view` may be
+ * copied. This is the entry of `done`, the result of cleave_storage_find_done(), for the node that
+ * computes the operand of `view`. CLEAVE_NEVER: `view` may not be copied, for example because a
+ * node that is no join reads `view`. */
 guint cleave_storage_materialize_after (const guint *done, const CleaveNode *view);
 /* Returns whether a view may be copied at its position: all other readers of the view's operand
  * have run, and the readers of the view run later. */

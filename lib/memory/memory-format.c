@@ -133,9 +133,9 @@ relate (const CleaveCall *call, guint operand, guint *dims)
   return seen == (1u << x->rank) - 1;
 }
 
-/* Returns whether a preferred order passes through the node, from operand to result or back. No
- * order passes through an op that has MACs but no layout, nor through a Reshape, which needs
- * row-major order. */
+/* Returns whether a preferred memory order spreads from an operand of the node to a result, and
+ * from a result to an operand. No memory order spreads through an op that has MACs but no layout.
+ * None spreads through a Reshape, which needs row-major order. */
 static gboolean
 passes_through (const CleaveNode *node)
 {
@@ -288,8 +288,9 @@ is_product (const CleaveResult *x)
   return node->op->macs != NULL && node->op->layout == NULL && x->n_uses == 1;
 }
 
-/* Returns whether a value is the result of a matrix product such as MatMul, or a join of these
- * results, with a single reader. The kernels of matrix products can write rows with any strides. */
+/* Returns whether a value is the result of a matrix product such as MatMul, or a join of results of
+ * matrix products. The value and each operand of the join must have a single reader. The kernels of
+ * matrix products can write rows with any strides. */
 static gboolean
 has_free_rows (const CleaveResult *x)
 {
@@ -303,11 +304,13 @@ has_free_rows (const CleaveResult *x)
   return node->n_operands > 0;
 }
 
-/* Follow at most this many views from a product to the node that reads it in row-major order. */
+/* Follow at most this many views from a node that needs row-major order up to the product that it
+ * reads. */
 #define MAX_VIEWS 4
 
-/* If `node` reads a transposed product in row-major order, sets the memory order of the product.
- * The kernel of the product then writes the transposed value in row-major order:
+/* If `node` needs its operand in row-major order, and the operand is a transposed matrix product,
+ * sets the memory order of the product. The kernel of the product then writes its result so that
+ * the transposed value is in row-major order:
  *
  *   MatMul ── Transpose ── Reshape        heads of attention become one row again */
 static void

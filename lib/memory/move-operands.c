@@ -227,9 +227,9 @@ is_read_through_view (const CleaveStorage *storage,
   return FALSE;
 }
 
-/* Returns whether `node` cannot overwrite x without a copy, because x is a join whose operands are
- * still needed in place. Another node may read an operand of x later, or all operands of x may also
- * belong to a later join. */
+/* Returns whether x is a join with operands that could not lie in the buffer of x if `node`
+ * overwrote this buffer. These operands would have to be copied. This is so if `node` or a later
+ * node reads an operand of x, or if all operands of x also belong to one later join. */
 static gboolean
 has_parts_that_stay (const CleaveStorage *storage,
                      const CleaveNode *node,

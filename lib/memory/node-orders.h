@@ -13,8 +13,8 @@
  * visited from operand 0 on. */
 GPtrArray *cleave_order_depth_first (const CleaveGraph *graph, const gint64 *weight);
 /* Returns the depth-first order that visits first the operand whose computation needs the most
- * memory besides its result. `order` is any order of the nodes. Returns NULL if
- * cleave_order_depth_first() returns the same order for `weight` NULL. */
+ * memory besides its result. `order` is any order of the nodes. Returns NULL if this order is the
+ * same as cleave_order_depth_first (graph, NULL). */
 GPtrArray *cleave_order_heaviest_first (const CleaveGraph *graph, const GPtrArray *order);
 /* Returns an order that begins at the inputs: goes through `order`, but runs each node as soon as
  * its operands are computed. Example: if strips of y and of z read one strip of x, both run before

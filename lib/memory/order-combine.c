@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Combines candidate orders (order-combine.h). One walker goes through each order. A cut is a
- * position at which all walkers have run the same set of nodes. A section of an order is the nodes
- * between two consecutive cuts. All orders have the same nodes in a section, but may run them in
- * different sequences. */
+/* Combines candidate orders (order-combine.h). A walker goes through each order from the first node
+ * to the last. A cut is a position at which all walkers have run the same set of nodes. A section
+ * of an order is the nodes between two consecutive cuts. All orders have the same nodes in a
+ * section, but may run them in different sequences. */
 
 #include "order-combine.h"
 
@@ -18,21 +18,22 @@ add_sources (const GPtrArray *from, GPtrArray *to)
       g_ptr_array_add (to, from->pdata[i]);
 }
 
-/* A walker: the order of a candidate, and how far the walker has run it. `next` is the next
- * position in the order, `begin` the position of the last cut. `n` is the number of nodes that have
- * run, not counting sources (inputs and constants). `furthest` is 1 plus the largest `rank` of the
- * nodes that have run. */
+/* A walker: the order of a candidate, and how many nodes of the order the walker has run. `next` is
+ * the next position in the order, `begin` the position of the last cut. `n` is the number of nodes
+ * that have run, not counting sources (inputs and constants). `furthest` is 1 plus the largest
+ * `index_in_first` of the nodes that have run. */
 typedef struct
 {
   CleaveOrderCandidate *candidate;
-  const guint *rank; /* indexed by node id: number of nodes before the node in the order of the
-                      * first candidate, not counting sources (inputs and constants) */
+  const guint *index_in_first; /* indexed by node id: index of the node in the order of the first
+                                * candidate, not counting sources (inputs and constants) */
   guint begin, next, n, furthest;
   gint64 peak; /* largest number of bytes in use since position `begin` */
 } Walker;
 
-/* Advances a walker until it has run at least `n` nodes, and these nodes are also the nodes at the
- * begin of the first candidate's order, in any sequence. Sources are not counted. */
+/* Advances a walker until it has run at least `n` nodes, and has run exactly the same set of nodes
+ * as the first candidate after the same number of nodes. Sources (inputs and constants) are not
+ * counted. */
 static void
 walk_on (Walker *walker, guint n)
 {
@@ -47,7 +48,7 @@ walk_on (Walker *walker, guint n)
       if (cleave_node_is_source (node))
         continue;
       walker->n++;
-      walker->furthest = MAX (walker->furthest, walker->rank[node->id] + 1);
+      walker->furthest = MAX (walker->furthest, walker->index_in_first[node->id] + 1);
     }
 }
 
@@ -152,7 +153,7 @@ cleave_order_combine (const CleaveGraph *graph,
   const GPtrArray *first = ((CleaveOrderCandidate *) candidates->pdata[0])->order;
   g_autoptr (GPtrArray) order = cleave_memory_list (first->len);
   g_autofree Walker *walkers = g_new0 (Walker, candidates->len);
-  g_autofree guint *rank = CLEAVE_NEW (guint, graph->n_ids + 1);
+  g_autofree guint *index_in_first = CLEAVE_NEW (guint, graph->n_ids + 1);
   const Walker *last = NULL;
   gboolean differ = FALSE;
   guint n_nodes = 0, n = 0;
@@ -162,9 +163,9 @@ cleave_order_combine (const CleaveGraph *graph,
   add_sources (first, order);
   for (guint i = 0; i < first->len; i++)
     if (!cleave_node_is_source (first->pdata[i]))
-      rank[((CleaveNode *) first->pdata[i])->id] = n_nodes++;
+      index_in_first[((CleaveNode *) first->pdata[i])->id] = n_nodes++;
   for (guint c = 0; c < candidates->len; c++)
-    walkers[c] = (Walker){ .candidate = candidates->pdata[c], .rank = rank };
+    walkers[c] = (Walker){ .candidate = candidates->pdata[c], .index_in_first = index_in_first };
   while (n < n_nodes)
     {
       const Walker *best;

@@ -11,7 +11,7 @@
  * graph. */
 guint *cleave_order_positions (const CleaveGraph *graph, const GPtrArray *order);
 
-/* Caches the properties of one order that every CleaveStorage of that order uses. */
+/* Caches the properties of one order. All CleaveStorages of the order use these properties. */
 struct _CleaveOrderFacts
 {
   CleaveGraphFacts *graph; /* facts of the graph; NULL after cleave_order_facts_finish() */
@@ -20,8 +20,9 @@ struct _CleaveOrderFacts
   guint *position, *done, *first_value;
   GPtrArray *joins;
   CleaveMemoryOrder *orders;
-  CleaveAssignment *first[2]; /* assignments after the first walk (assignments.h): [0] without, [1]
-                               * with materialized views; NULL: not computed yet */
+  CleaveAssignment *first[2]; /* assignments after the first of the three walks that assignments.h
+                               * describes; first[0] without materialized views, first[1] with
+                               * materialized views; NULL: not computed yet */
   CleavePool *strides;        /* strides of the locations in `first` */
 };
 

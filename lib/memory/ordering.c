@@ -84,10 +84,9 @@ is_as_built (const GPtrArray *order)
   return TRUE;
 }
 
-/* Returns the cutoff of an order in bytes: if its peak exceeds the cutoff, buffer assignment does
- * not try to lower the peak. The first order, and the order in which nodes were added, have no
- * cutoff. Nor has any order of a graph that keeps its order, since few orders are measured: with a
- * cutoff, a temporal convolution in 86 strips needs 14 % more memory. */
+/* Returns the cutoff of an order, in bytes: buffer assignment does not try to lower a higher peak.
+ * The first order, the order in which nodes were added, and orders of a graph that keeps its order
+ * have no cutoff. With a cutoff, a temporal convolution in 86 strips needs 14 % more memory. */
 static gint64
 find_cutoff (const Finding *f, const GPtrArray *order)
 {
@@ -136,8 +135,9 @@ add_candidate (Finding *f, GPtrArray *order)
   measure (f, add_order (f, order));
 }
 
-/* If a lower bound of an order's peak is at least the lowest peak so far, adds the order without a
- * measurement and returns TRUE. A bound takes at most a fifth of the time of a measurement. */
+/* Computes a lower bound for the peak of an order, which takes a fifth of the time of a measurement
+ * at most. If the bound is not below the best peak, adds the order with the bound as its peak, and
+ * returns TRUE. cleave_order_combine() may still use sections of the order. */
 static gboolean
 add_bound (Finding *f, GPtrArray *order)
 {
@@ -191,8 +191,7 @@ is_done (const Finding *f)
   return f->best != NULL && f->best->peak <= f->bound;
 }
 
-/* Adds an order, and measures the order if its peak may be the lowest. Returns FALSE if the search
- * need not try variants of the order. */
+/* Adds an order, measured if its peak may be the lowest. Returns whether its variants may help. */
 static gboolean
 add_unless_bound (Finding *f, GPtrArray *order)
 {
@@ -204,8 +203,8 @@ add_unless_bound (Finding *f, GPtrArray *order)
   return candidate->peak <= candidate->cutoff && !is_done (f);
 }
 
-/* Adds an order, and its variant in which copies of carried rows run earlier. If the graph keeps
- * its order, adds the variant first, since the peak of the variant is usually far lower. */
+/* Adds an order, and its variant in which copies of carried rows run earlier. If the graph has the
+ * flag `keeps_order`, adds the variant first, since its peak is usually far lower. */
 static void
 add_both (Finding *f, GPtrArray *order)
 {
@@ -231,7 +230,8 @@ combine (Finding *f)
   return combined;
 }
 
-/* Adds the orders that walks over the graph find, and their combination. */
+/* Adds the orders that node-orders.h finds, the order `file`, and the combination of all of them.
+ */
 static void
 add_walks (Finding *f, GPtrArray *file)
 {
@@ -253,7 +253,7 @@ add_walks (Finding *f, GPtrArray *file)
     add_candidate (f, combined);
 }
 
-/* Adds variants of the best order in which some nodes move. */
+/* Makes variants of the best order by moving some of its nodes, and adds these variants. */
 static void
 add_variants (Finding *f)
 {

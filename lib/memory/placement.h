@@ -25,7 +25,8 @@ typedef struct
   guint from;
 } CleaveViewDim;
 
-/* Sets dims[d] for each dimension d of operand 0 of a VIEW op. */
+/* Fills `dims` for a VIEW op: dims[d] maps each element of the result to an index in dimension d of
+ * operand 0 (CleaveViewDim). */
 void cleave_location_get_view_dims (const CleaveCall *call, CleaveViewDim *dims);
 /* Returns the location of a result of a VIEW op whose operand has `rank` dimensions and is stored
  * at `operand`. Writes the strides to `stride`, which has room for CLEAVE_MAX_RANK. */
@@ -35,9 +36,10 @@ CleaveLocation cleave_location_view (const CleaveLocation *operand,
                                      gint64 *stride);
 /* Returns the location of the part `range` of a value. */
 CleaveLocation cleave_location_part (const CleaveLocation *whole, const CleaveRange *range);
-/* Sets `to_stride` to strides that read a value of shape `from` and strides `from_stride` as a
- * value of shape `to`, in the same row-major order. Returns FALSE if there are no such strides; a
- * Reshape must then copy. */
+/* Finds the strides of a Reshape that copies nothing. The operand has the shape `from` and the
+ * strides `from_stride`. Sets `to_stride` to the strides with which the same memory holds the same
+ * elements, in row-major order, as a value of shape `to`. Returns FALSE if there are no such
+ * strides; a Reshape must then copy. */
 gboolean cleave_location_reshape (const CleaveShape *from,
                                   const gint64 *from_stride,
                                   const CleaveShape *to,

@@ -31,11 +31,13 @@ typedef struct
                           * the node in the order */
   guint *n_seen;         /* number of uses of a node by members of the current group */
   gboolean *cheap;
-  guint *number;          /* number of the node's call among the calls of the group */
+  guint *number;          /* index of the node in `members`, and of its CleaveBodyCall in `calls` of
+                           * the group */
   Group **groups;         /* the group that ends with the node, or NULL */
   GPtrArray *touched;     /* CleaveNode: nodes whose n_seen is not 0 */
   GPtrArray *members;     /* CleaveNode: members of the current group, that is, its nodes */
-  CleaveNode *main;       /* the member that is not element-wise, or NULL */
+  CleaveNode *main;       /* the member of the current group that is neither cheap nor element-wise;
+                           * NULL: there is none */
   CleaveResult **origins; /* result of cleave_byte_functions_find() */
   guint n_groups;
 } Lowering;

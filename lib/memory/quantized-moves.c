@@ -26,8 +26,8 @@ typedef struct
                           * result until a reader needs floats */
   const CleaveNode **by; /* the DequantizeLinear that turns `bytes` into the result; NULL: no bytes
                           * stand for the result */
-  Wanted *wanted; /* whether to move the node's result as bytes; a reader that only moves data
-                   * counts as its own readers do */
+  Wanted *wanted;        /* whether to move the node's result as bytes; a node that only moves data
+                          * (is_mover()) takes the answer from its readers */
   guint n_moved;
 } DequantizeSink;
 
@@ -66,11 +66,12 @@ quantizes_by_one_scale (const CleaveNode *node)
          cleave_element_size (node->results[0].type.element) == 1;
 }
 
-/* Returns whether a node should move bytes (see Wanted). The caller visits the nodes from the last
- * to the first, so that the answers for the readers are known. A join moves bytes if a sum
- * (is_sum()) reads its result, even if other nodes also read the result: no kernel joins and sums
- * bytes in one step. A join does not move bytes only because a QuantizeLinear reads its result: the
- * operands lie in the join's buffer as short separate rows, on which a table is slow. */
+/* Returns whether a node should move bytes instead of floats, and the reason (the type Wanted). The
+ * caller visits the nodes from the last to the first, so that the answers for the readers are
+ * known. A join moves bytes if a sum (is_sum()) reads its result, even if other nodes also read the
+ * result: no kernel joins and sums bytes in one step. A QuantizeLinear that reads a join is no
+ * reason for the join to move bytes. The operands of the join lie in its buffer as short separate
+ * rows, and a table of bytes is slow for short rows. */
 static Wanted
 find_whether_wanted (const DequantizeSink *s, const CleaveNode *node)
 {

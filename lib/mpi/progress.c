@@ -7,9 +7,9 @@
 
 #include "progress.h"
 
-/* Time between two calls of MPI, in microseconds; each call sends some parts of 128 KiB. The
- * convolutions of VGG-16 on two ranks take 263 ms at 1 Gbit/s, and 334 ms without the thread. In
- * shared memory, the thread makes no difference. */
+/* Time between two calls of MPI by the thread, in microseconds; each call sends some parts of 128
+ * KiB. The convolutions of VGG-16 on two ranks at 1 Gbit/s take 263 ms with the thread, and 334 ms
+ * without the thread. In shared memory, the thread makes no difference. */
 #define PAUSE 250
 
 struct _CleaveProgress

@@ -134,7 +134,7 @@ check_threads (const CleaveChannelSet *channels, guint n_programs, GError **erro
  * @error: return location for a [struct@GLib.Error]
  *
  * Runs many times, with @n_programs runs in flight at once: while one run waits for a message of
- * another rank, the other runs compute. Program i modulo @n_programs does run i. All ranks must
+ * another rank, the other runs compute. Run i uses program i modulo @n_programs. All ranks must
  * call this function, with the same numbers of programs and runs.
  *
  * Each program runs on a separate thread, with separate memory: two programs must not have outputs

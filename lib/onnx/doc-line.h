@@ -7,8 +7,9 @@
 
 #include <glib.h>
 
-/* Returns the text after `word` in the line that begins with `word`, up to the end of the doc
- * string. Returns NULL if no line begins with `word`. */
+/* Finds the first line of the doc string `doc` that begins with `word`. Returns a pointer into
+ * `doc`, to the text after `word`; the text may be followed by further lines. Returns NULL if no
+ * line begins with `word`. */
 const char *cleave_doc_line_find (const char *doc, const char *word);
 /* Returns a copy of the doc string `doc` with one more line at the end: `word`, directly followed
  * by `text`. `doc` may be NULL. The caller frees the result. */

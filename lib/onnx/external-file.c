@@ -5,12 +5,13 @@
  * takes 0.6 s of processor time per GiB, and private memory. But Cleave can release weights after
  * it has packed them: a run with 1.5 GiB of weights peaks at 1.6 GiB, not 3.1 GiB.
  *
- * Cleave maps two kinds of data nevertheless. It releases the pages of a part when it frees the
- * part:
+ * Cleave maps two kinds of data nevertheless:
  *
  * - a file of more than 2 GiB, so that a command that only plans reads no weights (`info` of a 3
  *   GiB model takes 7 MiB, not 3.1 GiB);
- * - weights that would leave no memory for packed weights and activations. */
+ * - weights that would leave no memory for packed weights and activations.
+ *
+ * When Cleave frees a part of the mapped data, it also releases the pages of this part. */
 
 #include "external-file.h"
 

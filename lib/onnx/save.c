@@ -252,7 +252,7 @@ cleave_onnx_save_with_data (const CleaveGraph *graph,
   return FALSE;
 }
 
-/* Returns the path of a temporary hidden file in the same folder. */
+/* Returns the path of a temporary hidden file in the folder of the file `path`. */
 static char *
 make_temporary (const char *path)
 {

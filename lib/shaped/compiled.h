@@ -13,8 +13,8 @@ typedef struct
   GArray *types; /* CleaveTensorType: types of the inputs */
   CleaveGraph *graph;
   CleaveProgram *program;
-  GPtrArray *inputs, *outputs; /* CleaveTensor: inputs and outputs of padded runs; NULL: no
-                                * padded run yet */
+  GPtrArray *inputs, *outputs; /* CleaveTensor: the padded inputs and the outputs of runs with
+                                * `is_padded`; NULL: no such run yet */
 } CleaveCompiled;
 
 /* Splits a graph for the number of threads in `options`, and compiles the graph to a program. Takes

@@ -110,8 +110,8 @@ calls_fit (const CleaveCall *part, const CleaveCall *whole)
 }
 
 /* Returns whether two nodes read the same operands. `partners` maps each node of the smaller graph
- * to its partner, the node at the same position of the larger graph. Operand i is the same if both
- * nodes read the result with the same index, one of a node and the other of its partner. */
+ * to its partner, the node at the same position of the larger graph. Operand i is the same if
+ * `part` reads result r of a node, and `whole` reads result r of the partner of this node. */
 static gboolean
 operands_fit (const CleaveNode *part, const CleaveNode *whole, GHashTable *partners)
 {

@@ -29,7 +29,8 @@
 /* A caller may keep at most this many programs, since a search looks at each program. */
 #define MAX_PROGRAMS 1024
 /* Number of combinations of input shapes that are remembered. Each combination takes some hundred
- * bytes and, if the model has a dynamic part, the memory of its constants. */
+ * bytes. If the model has a dynamic part, each combination also takes memory for the constants of a
+ * dynamic part of its own. */
 #define MAX_SHAPES 64
 
 /* A combination of input shapes that has occurred, and the program for these shapes. */

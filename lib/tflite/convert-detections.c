@@ -104,9 +104,9 @@ find_floats (CleaveTfliteImport *import, guint i, CleaveResult **x, GError **err
   return *x != NULL;
 }
 
-/* Uses result `i` of the node as the value of output `i` of the operator. Replaces the shape that
- * the file has for this output by the shape of the result, which the options determine: old files
- * have no shape for this output. */
+/* Uses result `i` of the node as the value of output `i` of the operator. Gives the output the
+ * shape of the result, which the options determine, and ignores the shape in the file: old files
+ * have none. */
 static gboolean
 set_output (CleaveTfliteImport *import, CleaveNode *node, guint i, GError **error)
 {

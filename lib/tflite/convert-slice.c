@@ -84,7 +84,8 @@ read_entries (CleaveTfliteImport *import, Entries *e, GError **error)
          cleave_tflite_refuse (error, "inputs 1 to 3 must have as many elements");
 }
 
-/* Adds dimension `d` to the attributes of a Slice. Entry `i` gives its begin, end and step. */
+/* Adds dimension `d` to `a`, the attributes of a Slice. The dimension gets the begin, end and step
+ * of entry `i` of `e`, unless the masks of `e` replace them. */
 static gboolean
 add_dim (const Entries *e, guint i, guint d, gint64 extent, CleaveSliceAttrs *a, GError **error)
 {

@@ -96,7 +96,9 @@ convert_softmax_16 (CleaveTfliteImport *import, GError **error)
       error);
 }
 
-#define BITS 5 /* number of bits before the binary point, so a difference is in units of 2^-26 */
+/* A difference of two elements is a fixed-point int32 with a sign, 5 bits before the binary point
+ * and 26 bits after it. */
+#define BITS 5
 
 /* Fills `table`: entry i is for an element whose integer is i (0 to 255) below the maximum, and
  * holds -i * scale * beta in units of 2^-26. A number below the range of the exponential becomes

@@ -51,8 +51,8 @@ cleave_tflite_read_function (CleaveTfliteImport *import, CleaveTfliteFunction *f
   return TRUE;
 }
 
-/* Reads the parameters of LOGISTIC and TANH on int8. The factor converts x to fixed point with 4
- * bits before the binary point, so in units of 2^-27. */
+/* Reads the parameters of LOGISTIC and TANH on int8. Sets `f->factor` to the factor that converts x
+ * to a fixed-point int32: a sign, 4 bits before and 27 bits after the binary point. */
 static gboolean
 read_sigmoid (CleaveTfliteImport *import, CleaveTfliteFunction *f, gint32 zero, GError **error)
 {
@@ -267,7 +267,7 @@ cleave_tflite_convert_integer_abs (CleaveTfliteImport *import, GError **error)
 static gint64
 inverse_root (const CleaveTfliteFunction *f, gint32 x)
 {
-  const gint bits = 20; /* number of bits after the binary point of the root */
+  const gint bits = 20; /* number of bits of 1 / √x after the binary point */
   gint32 multiplier;
   gint shift;
 

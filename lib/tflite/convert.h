@@ -213,8 +213,8 @@ gboolean cleave_tflite_convert_top_k (CleaveTfliteImport *import, GError **error
 CleaveResult *
 cleave_tflite_add_zeros (CleaveTfliteImport *import, const CleaveTensorType *type, GError **error);
 /* Returns x with a border that mirrors x at its edges; the mirror image begins with the edge
- * element. `pads` has the extents of the border before all dimensions, then the extents after
- * them. */
+ * element. `pads` has the extent of the border at the begin of each dimension, then the extent of
+ * the border at the end of each dimension. */
 CleaveResult *cleave_tflite_add_mirrored (CleaveTfliteImport *import,
                                           CleaveResult *x,
                                           const CleaveInts *pads,

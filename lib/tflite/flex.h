@@ -2,8 +2,8 @@
 #pragma once
 
 /* Reads numbers from the options of a custom operator. The options are a map in the format
- * FlexBuffers. Every offset is checked before it is followed. convert-detections.c calls this
- * function.
+ * FlexBuffers. Every offset is checked before it is followed. convert-detections.c calls
+ * cleave_flex_get_number().
  *
  *   keys        the names of all entries
  *   map         [offset of keys] [width of keys] [size] [value 0] [value 1] … [type 0] [type 1] …

@@ -63,7 +63,8 @@ typedef struct
                         * name them */
   GHashTable *handles; /* maps the name of a VAR_HANDLE to 1 plus the index of its variable in
                         * `states` */
-  double work;         /* number of kernel steps that further folding of constants may take */
+  double work;         /* number of steps, as cleave_evaluate_work() counts them, that further
+                        * folding of constants may take */
   gint64 copies;       /* number of bytes that further folded and unpacked constants may take */
   gint64 calls;        /* number of tensors and operators that further calls of subgraphs may have
                         * in total */

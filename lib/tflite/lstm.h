@@ -4,8 +4,9 @@
 /* Operands and options of the LSTM operators UNIDIRECTIONAL_SEQUENCE_LSTM and
  * BIDIRECTIONAL_SEQUENCE_LSTM. convert-lstm.c reads operands and options into a CleaveTfliteLstm,
  * and then adds a TfliteLstm for integers; convert-lstm-floats.c adds the nodes for floats. The
- * inputs of a direction are weights of x for the gates input, forget, cell and output, then weights
- * of the hidden state, peepholes, biases and a projection. */
+ * inputs of a direction are, in this order: weights of x, weights of the hidden state, peepholes,
+ * biases, and a projection. Weights and biases come in the order of the gates: input gate, forget
+ * gate, cell gate, output gate. */
 
 #include "convert.h"
 

@@ -191,8 +191,8 @@ place (const GPtrArray *list)
   return end;
 }
 
-/* Places all buffers that an operator uses, in each of the orders. Keeps the offsets of the
- * smallest arena, and returns the bytes of that arena. */
+/* Places all buffers that operators use, once in each of the N_ORDERS orders of priority_of().
+ * Keeps the offsets of the smallest arena, and returns the bytes of that arena. */
 static gint64
 place_all (Plan *plan)
 {

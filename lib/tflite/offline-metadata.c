@@ -180,8 +180,8 @@ append_plan (GByteArray *head, const gint32 *offsets, guint n)
   return table;
 }
 
-/* Appends a metadata table for the plan, which is in buffer `index`. Returns the position of the
- * table. */
+/* Appends a metadata table that names the memory plan. `index` is the index of the plan in the list
+ * of buffers of the file. Returns the position of the metadata table. */
 static guint32
 append_entry (GByteArray *head, guint32 index)
 {

@@ -25,7 +25,7 @@ cleave_tflite_read_scales (CleaveTfliteImport *import, CleaveTfliteScales *scale
  * below 2^-32 becomes 0. */
 gboolean cleave_tflite_read_factor (double real, CleaveTfliteFactor *factor, GError **error);
 /* Reads the activation that option `field` names. Sets `min` and `max` to the bounds of the
- * activation, quantized as output 0 is, with the scale `y`. */
+ * activation, as integers of output 0. `y` is the scale of output 0. */
 gboolean cleave_tflite_read_bounds (CleaveTfliteImport *import,
                                     guint field,
                                     const CleaveTfliteScale *y,

@@ -38,8 +38,9 @@ typedef struct
 typedef struct
 {
   gboolean is_sparse;
-  guint dim;     /* the dimension of the tensor whose indices the level stores, whole or divided:
-                  * one level for the numbers of blocks, one for the positions in a block */
+  guint dim;     /* the dimension of the tensor that the level stands for. A dimension that is
+                  * divided into blocks has two levels: one for the indices of the blocks, one for
+                  * the positions in a block */
   gint64 extent; /* number of indices of the level: the extent of a dimension, the number of blocks
                   * of a divided dimension, or the number of positions in a block */
   gint64 stride; /* distance, in elements of the dense tensor, from an index of the level to the
@@ -82,8 +83,9 @@ read_numbers (const CleaveFlatTable *level, guint type_field, Numbers *numbers, 
   return cleave_flat_get_vector (&table, 0, numbers->size, &numbers->items, error);
 }
 
-/* Checks that the segments divide the indices among `n_parents` parents, and that all indices are
- * in range. Sets the error if not. */
+/* Checks a sparse level whose parent level has `n_parents` nodes. The segments must give each
+ * parent a range of the list of indices, in order, and these ranges must cover the list. All
+ * indices must be below the extent of the level. Sets the error if not. */
 static gboolean
 check_numbers (const Level *level, gint64 n_parents, GError **error)
 {
@@ -187,8 +189,9 @@ check_traversal (const Dimensions *d, GError **error)
   return TRUE;
 }
 
-/* Reads the extents of the blocks: the sizes of the last levels of the tree, which are the
- * positions inside a block. These levels must be dense, since a sparse level has no size. */
+/* Reads the extents of the blocks. The last levels of the tree stand for the positions inside a
+ * block, and the size of such a level is the extent of the blocks. These levels must be dense,
+ * since a sparse level has no size. */
 static gboolean
 read_blocks (CleaveFlat *flat, const CleaveShape *shape, Dimensions *d, GError **error)
 {
@@ -210,8 +213,8 @@ read_blocks (CleaveFlat *flat, const CleaveShape *shape, Dimensions *d, GError *
   return TRUE;
 }
 
-/* Sets `dim`, `extent` and `stride` of a level of the tree. `dim`: the dimension that the list
- * `traversal` gives for this level. */
+/* Sets `dim`, `extent` and `stride` of a level of the tree in which the file stores the tensor.
+ * `dim`: the dimension that the list `traversal` gives for this level. */
 static void
 set_extent (const Dimensions *d, const CleaveShape *shape, guint dim, Level *level)
 {
@@ -263,8 +266,9 @@ read_levels (CleaveTfliteImport *import, const CleaveTfliteTensor *t, Sparse *s,
   return TRUE;
 }
 
-/* Copies the elements below node `parent` of level `l`. Element `offset` of the dense tensor is the
- * first copied element. The recursion is at most MAX_LEVELS deep. */
+/* Copies the elements of a subtree: the elements below node `parent` of the level before level `l`,
+ * or all elements if `l` is 0. `offset` is the position, in the dense tensor, of the element with
+ * the index 0 in all levels of the subtree. The recursion is at most MAX_LEVELS deep. */
 static void
 copy_level (Sparse *s, guint l, gint64 parent, gint64 offset)
 {

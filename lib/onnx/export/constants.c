@@ -48,8 +48,9 @@ add_to_group (BaseGroup *group, CleaveResult *result)
     group->n_bytes += cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor));
 }
 
-/* Returns a BaseGroup for each tensor of which constants of the graph are ranges. The groups are in
- * graph order, so that the file does not depend on addresses. */
+/* Groups the constants of the graph that are ranges of the same tensor. Returns a BaseGroup for
+ * each of these tensors. The groups are in graph order, so that the file does not depend on
+ * addresses. */
 static GPtrArray *
 find_groups (const CleaveGraph *graph)
 {

@@ -250,16 +250,16 @@ pack_model (const CleaveOnnxExport *export, gsize size, GError **error)
   return g_bytes_new_take (data, size);
 }
 
-/* The exporter hides shapes if the estimated peak without shapes is less than HIDDEN_PART of the
- * peak with shapes, and at least HIDDEN_BYTES bytes below that peak. For small networks, hidden
- * shapes save nothing: with hidden shapes, ONNX Runtime does not write the result of an Add over an
- * operand. */
+/* The exporter hides shapes: leaves the shapes of intermediate values out of the file (hide.c). It
+ * does so if the estimated peak falls below HIDDEN_PART of the peak with shapes, and by
+ * HIDDEN_BYTES bytes or more. In small networks this saves nothing: without shapes, ONNX Runtime
+ * does not write the result of an Add over an operand. */
 #define HIDDEN_PART 0.9
 #define HIDDEN_BYTES (1 << 20)
 
 /* Returns whether a graph has QDQ groups. ONNX Runtime fuses the nodes of each group, so a run has
- * fewer values than the estimate assumes. Hidden shapes then cost memory instead of saving
- * memory. */
+ * fewer values than cleave_onnx_export_estimate() assumes. For such a graph, a file without the
+ * shapes of intermediate values takes more memory than a file with these shapes. */
 static gboolean
 is_quantized (const CleaveGraph *graph)
 {
@@ -341,9 +341,10 @@ cleave_onnx_list_iterations (const CleaveGraph *graph, GError **error)
  * estimate models the memory planner of ONNX Runtime 1.30.
  *
  * The estimate does not include: inputs, which belong to the caller; weights; copies between
- * layouts; and overhead of the allocator. Copies and overhead add up to 50 %. For a graph without
- * [func@Cleave.onnx_set_loops], the result is the lower of two estimates: with shapes in the file,
- * and with shapes that are known only at run time. Takes as long as writing a file.
+ * layouts; and overhead of the allocator. These copies and this overhead raise the peak by at most
+ * 50 % of the estimate. For a graph without [func@Cleave.onnx_set_loops], the result is the lower
+ * of two estimates: with shapes in the file, and with shapes that are known only at run time. Takes
+ * as long as writing a file.
  *
  * Fails as [func@Cleave.onnx_serialize] does, but accepts a model of any size.
  *

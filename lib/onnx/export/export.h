@@ -48,9 +48,9 @@ typedef struct
   GHashTable *small;  /* for small constants: maps the imported name, the type and the bytes to
                        * the name in the file */
   GPtrArray *tensors; /* CleaveTensor: the owners of the bytes to which initializers point */
-  GPtrArray *choices; /* CleaveOnnxChoice: the choices, each of which becomes an If */
-  CleaveOnnxChoice **choice_of; /* indexed by node id: the choice to which the node, a Where,
-                                 * belongs; NULL: none */
+  GPtrArray *choices; /* CleaveOnnxChoice: the Ifs of the file */
+  CleaveOnnxChoice **choice_of; /* indexed by node id: the CleaveOnnxChoice whose If computes the
+                                 * result of the node, a Where; NULL: the file has no such If */
   guint *branch; /* indexed by node id: 1 + 2 * index in `choices` + index of the branch (0:
                   * then, 1: else); 0: the node is in no branch */
   GPtrArray *operands, *results;    /* names of the operands and results of the node that the
@@ -207,8 +207,9 @@ cleave_onnx_add_named (CleaveOnnxExport *export, const char *name, CleaveTensor 
 /* Adds a constant with a list of integers, as cleave_onnx_add_small() does. Returns its name. */
 const char *
 cleave_onnx_add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n);
-/* Makes later calls of cleave_onnx_add_named() return the initializer `name` if they pass the same
- * name and a tensor with the contents of `tensor`. Does nothing for a tensor above 4 KiB. */
+/* Lets later constants share the initializer `name`, which has the contents of `tensor`. If a later
+ * call of cleave_onnx_add_named() passes this name and equal contents, the call returns `name` and
+ * adds no initializer. Does nothing for a tensor above 4 KiB. */
 void cleave_onnx_share_small (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
 /* Gives names to all constants that are used, and writes them. Constants that are ranges of one
  * tensor take at most as many bytes in the file as the tensor. */

@@ -139,9 +139,9 @@ make_begins (const CleaveShape *x, gint64 length)
   return tensor;
 }
 
-/* Returns whether constant indices count the elements of the result of the MaxUnpool that reads
- * them, and not of the result before the split. `length`: number of elements in a channel of the
- * result of the MaxUnpool. */
+/* Returns whether constant indices are positions in the result of the MaxUnpool that reads the
+ * indices. FALSE: they are positions in a larger result, which the MaxUnpool had before the split.
+ * `length`: number of elements in a channel of the result of the MaxUnpool. */
 static gboolean
 has_local_values (CleaveTensor *constant, gint64 length)
 {
@@ -156,9 +156,9 @@ has_local_values (CleaveTensor *constant, gint64 length)
   return TRUE;
 }
 
-/* Returns whether the indices from node `maker` count the elements of the result of the MaxUnpool
- * that reads them. This is so for an input of the graph, for a result of a MaxPool that is not
- * split, and for constants that has_local_values() accepts. */
+/* Returns whether the indices that node `maker` computes are positions in the result of the
+ * MaxUnpool that reads the indices. This is so for an input of the graph, for a result of a MaxPool
+ * that is not split, and for constants that has_local_values() accepts. */
 static gboolean
 are_local (CleaveNode *maker, gint64 length)
 {

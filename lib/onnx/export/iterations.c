@@ -188,9 +188,10 @@ cleave_onnx_check_iterations (const CleaveOnnxList *list, CleaveOnnxRepeat *repe
 
 /* The functions below check the readers that come after the iterations. */
 
-/* Finds the result stack->result of node stack->node of the body, from all iterations in order,
- * among the operands of a Concat. `reader`: the Concat. Sets the remaining fields of `stack`.
- * Returns FALSE if the Concat lacks the result of an iteration. */
+/* Sets the remaining fields of `stack` if `reader` is a Concat that joins a result from all
+ * iterations, in their order. `stack->node` is the node of the body, and `stack->result` the index
+ * of the result. Returns FALSE if `reader` is another op, or if the Concat lacks the result of an
+ * iteration. */
 static gboolean
 find_stack (const CleaveOnnxList *list,
             const CleaveOnnxRepeat *repeat,
@@ -259,8 +260,8 @@ check_reader (
   if (is_inside (repeat, reader))
     return TRUE;
   if (has_stack (repeat, &stack, reader))
-    return iteration > 0; /* iteration 0 adds the stack, so a stack that exists in iteration 0 means
-                           * that the Concat reads this result twice */
+    return iteration > 0; /* the visit of iteration 0 adds the CleaveOnnxStack; if it already exists
+                           * then, the Concat reads the result of iteration 0 twice */
   if (iteration > 0 || !find_stack (list, repeat, reader, &stack))
     return is_last_state (repeat, stack.node, result, iteration);
   g_array_append_val (repeat->stacks, stack);

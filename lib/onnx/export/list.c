@@ -247,9 +247,10 @@ find_types (CleaveOnnxList *list)
 /* The functions below find the kinds of nodes. A node of a Loop body can stand only for nodes of
  * one kind, one from each iteration. */
 
-/* Returns a description of a node: its op, constants and attributes, and the Winograd line of its
- * doc string (winograd.h). Leaves out the names of other operands and the begins of a Slice. Nodes
- * with equal texts are of one kind. */
+/* Returns a description of a node: its op, attributes and constant operands, and the Winograd line
+ * of its doc string (winograd.h). Leaves out the names of operands that are not constant. For a
+ * Slice, gives the extents instead of the begins and ends. Nodes with equal descriptions are of one
+ * kind. */
 static char *
 describe (const CleaveOnnxList *list, guint index)
 {

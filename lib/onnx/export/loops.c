@@ -84,7 +84,7 @@ write_all (CleaveOnnxExport *export, const CleaveOnnxList *list, const GPtrArray
     }
 }
 
-/* Returns the number of nodes that the Loops save. */
+/* Returns how many nodes fewer the file has if each repeat becomes a Loop. */
 static guint
 count_saved (const GPtrArray *repeats)
 {

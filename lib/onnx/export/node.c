@@ -188,8 +188,8 @@ write_part (CleaveOnnxExport *export,
 /* The functions below write a piece of a Resize with a `phase`, the index of its first element in
  * the whole result. ONNX has no such attribute, so the file has the whole Resize and a Slice. */
 
-/* Changes `a` to the attributes of the whole Resize, and `whole` to the shape of its result.
- * Removes either `scales` from `a`, or `sizes` if a scale is not the quotient of two extents. */
+/* Changes `a` to the attributes of the whole Resize, and `whole` to the shape of its result. If
+ * each scale is the quotient of two extents, removes `scales` from `a`; if not, removes `sizes`. */
 static void
 make_whole (const CleaveNode *node, CleaveResizeAttrs *a, CleaveShape *whole)
 {
@@ -262,12 +262,12 @@ export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return TRUE;
 }
 
-/* A piece of a DeformConv may have negative pads, which ONNX lacks. The file has a DeformConv with
- * a larger result, and a Slice of that result. The exporter pads the offsets and the mask with
- * zeros to the larger size. */
+/* A piece of a DeformConv may have negative pads, which ONNX lacks. The file has a larger
+ * DeformConv, with offsets and a mask that are padded with zeros, and a Slice of its result. */
 
-/* Sets `outside` to the numbers of positions to add before and after the piece in each spatial
- * dimension. Sets the pads in `a` to the pads of the DeformConv with the larger result. */
+/* Changes the pads of the piece, in `a`, to the pads of the larger DeformConv. Sets `outside` to
+ * the numbers of positions that the larger result has before the piece in each spatial dimension,
+ * then to the numbers after the piece. */
 static void
 make_outside (const CleaveNode *node, CleaveDeformConvAttrs *a, gint64 *outside)
 {
@@ -331,7 +331,7 @@ export_inside (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return write_part (export, node, &attrs, operands, &whole, &range);
 }
 
-/* Writes a node of an op that ONNX has, too. A Winograd Conv gets a line in its doc string. */
+/* Writes an ONNX node of the same op. A Winograd Conv also gets a line in its doc string. */
 static gboolean
 export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {

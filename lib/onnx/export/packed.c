@@ -63,7 +63,8 @@ exclude (const CleaveGraph *graph, GHashTable *bad)
 }
 
 /* Adds constants to `bad`, the set of the constants that must keep 8 bits per element. Adds each
- * constant that is an output of the graph, and each tensor of which a constant is a range. */
+ * constant that is an output of the graph, and each tensor that a constant of the graph is a slice
+ * of. */
 static void
 exclude_shared (const CleaveGraph *graph, GHashTable *bad)
 {

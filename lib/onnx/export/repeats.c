@@ -17,8 +17,8 @@
  * repeat. Because of halos, the nodes of the first strips may differ from the nodes of later
  * strips. */
 #define MAX_SKIPPED 24
-/* Largest number of pairs of nodes that the search compares in one file. A period of 100 nodes
- * takes about 100,000 comparisons. */
+/* The search compares at most this many pairs of nodes in one file. To search for repeats with 100
+ * nodes per iteration takes about 100,000 comparisons. */
 #define MAX_WORK 200000000
 
 typedef struct
@@ -54,10 +54,9 @@ repeat_new (guint begin, guint period, guint n_iterations)
   return repeat;
 }
 
-/* Searches a candidate for the longest repeat. The repeat begins at node `begin`, or fewer than
- * MAX_SKIPPED periods later. Returns NULL if there is none. If nodes outside the repeat read
- * results that a Loop cannot return, the repeat ends up to 3 iterations before the end of the
- * candidate. */
+/* Returns the longest repeat in `candidate` that begins at node `begin`, or fewer than MAX_SKIPPED
+ * periods later. Returns NULL if there is none. If nodes outside the repeat read results that a
+ * Loop cannot return, the repeat ends up to 3 iterations before the end of the candidate. */
 static CleaveOnnxRepeat *
 find_in_phase (Search *search, const Candidate *candidate, guint begin)
 {

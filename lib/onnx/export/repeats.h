@@ -71,7 +71,8 @@ typedef struct
 
 #define CLEAVE_ONNX_MAX_LAG 8
 
-/* A result of the body that one Concat after the Loop joins for all iterations. */
+/* A result of the body. One Concat after the Loop joins the values of this result from all
+ * iterations. */
 typedef struct
 {
   guint node, result;
@@ -120,8 +121,9 @@ guint cleave_onnx_repeat_end (const CleaveOnnxRepeat *repeat);
 /* Checks that the nodes of a repeat can become iterations of one Loop body. Sets the `states` of
  * the repeat. */
 gboolean cleave_onnx_check_iterations (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat);
-/* Checks that nodes outside the repeat read only final states, and Concats that join a result from
- * all iterations. Adds a CleaveOnnxStack to the repeat for each of these Concats. */
+/* Checks that only two kinds of nodes outside the repeat read its results: Concats that join a
+ * result from all iterations, and nodes that read final states. Adds a CleaveOnnxStack to the
+ * repeat for each of these Concats. */
 gboolean cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat);
 /* Returns the repeats (CleaveOnnxRepeat) that become Loops, ordered by their first nodes. No two
  * repeats overlap. */

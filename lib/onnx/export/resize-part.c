@@ -116,10 +116,11 @@ is_resized (const CleaveResizeAxis *axis, guint d)
          axis->from != axis->to;
 }
 
-/* If `node` depends on constants alone, writes its value as a constant. Products with matrices of
- * weights would be wrong in this case: an importer computes products of constants before it reads
- * the doc string that describes the Resize. The products could then differ from the node's value in
- * the last bits. Returns FALSE if cleave_evaluate_fixed() finds no value. */
+/* If `node` depends on constants alone, writes its value as a constant and returns TRUE. The caller
+ * otherwise writes the Resize as matrix products or Gathers, with a doc string that describes the
+ * Resize. For constants, an importer would compute these products before it reads the doc string,
+ * and the last bits of the value could differ. Returns FALSE if cleave_evaluate_fixed() finds no
+ * value. */
 static gboolean
 add_value (CleaveOnnxExport *export, const CleaveNode *node)
 {

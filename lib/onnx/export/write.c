@@ -206,9 +206,9 @@ cleave_onnx_add_packed (CleaveOnnxExport *export, const char *name, CleaveTensor
 
 /* The functions below add small constants, which several nodes may share. */
 
-/* Largest size, in bytes, of a constant of the graph that shares its initializer with an attribute
- * of our op. This attribute is an operand in ONNX, as the axes of a Squeeze are. The constant and
- * the attribute must have the same name in the imported file and the same contents. */
+/* An attribute of our op may be an operand in ONNX, as the axes of a Squeeze are, so the file has
+ * an initializer for the attribute. A constant of the graph with at most MAX_SMALL bytes shares
+ * this initializer if both had the same name in the imported file and have the same contents. */
 #define MAX_SMALL 4096
 
 static GBytes *

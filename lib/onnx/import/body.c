@@ -261,9 +261,9 @@ read_or_defer (CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* Reads nodes in the order of the file, as long as is_ready() is TRUE for the next node. From the
- * first other node on, reads the nodes in the order of cleave_onnx_order(), in which operands come
- * before their readers. */
+/* Reads nodes in the order of the file up to the first node for which is_ready() is FALSE. Reads
+ * the remaining nodes in the order of cleave_onnx_order(), in which operands come before their
+ * readers. */
 static gboolean
 read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
 {

@@ -175,9 +175,9 @@ pack_graph (const CleaveOnnxImport *import, const Onnx__GraphProto *whole)
   return g_bytes_new_take (data, n);
 }
 
-/* Removes static nodes that compute the tensors of sequences, if no other node of the graph reads
- * these tensors. They are not needed: only dynamic nodes read such a sequence, and the dynamic part
- * computes its tensors itself. Then removes nodes that computed only operands of removed nodes. */
+/* Removes static nodes that compute the tensors of sequences, if no node of the graph reads these
+ * tensors. Only dynamic nodes read the sequences, and the dynamic part computes all tensors of its
+ * sequences itself. Then removes nodes that computed only operands of removed nodes. */
 static void
 remove_items (CleaveOnnxImport *import)
 {

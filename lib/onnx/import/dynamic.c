@@ -148,8 +148,8 @@ typedef struct
 {
   CleaveOnnxImport *import;
   const char *name;
-  GPtrArray *todo;    /* CleaveOnnxDeferred: dynamic nodes that pull_makers() has not visited yet;
-                       * static nodes may make the sequences that they read */
+  GPtrArray *todo;    /* CleaveOnnxDeferred: dynamic nodes that pull_makers() has not visited yet; a
+                       * dynamic node may read sequences that static nodes make */
   gboolean is_output; /* TRUE: pull_maker() is called with names of the model's outputs; FALSE: with
                        * names that a dynamic node reads */
 } Pull;
@@ -176,8 +176,8 @@ pull_maker (const char *name, gpointer data)
     g_hash_table_insert (pull->import->dynamic, maker->proto->output[i], maker);
 }
 
-/* Makes each static node dynamic that makes a sequence which a dynamic node reads, or which is an
- * output of the model. */
+/* Finds the static nodes that make sequences which dynamic nodes read, or which are outputs of the
+ * model. Makes these static nodes dynamic. */
 static void
 pull_makers (CleaveOnnxImport *import)
 {

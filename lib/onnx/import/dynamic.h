@@ -31,8 +31,8 @@ const char *cleave_onnx_name_of_node (const Onnx__NodeProto *proto);
 /* Starts an import with a dynamic part: a node becomes dynamic if the import cannot read it as a
  * static node. */
 void cleave_onnx_begin_dynamic (CleaveOnnxImport *import);
-/* Returns the name of a result of a dynamic node, if the node `proto` or a node in a graph
- * attribute of `proto` reads this result; NULL if not. */
+/* Returns the name of a value that a dynamic node or a dynamic input gives, and that `proto` or a
+ * node in a graph attribute of `proto` reads. Returns NULL if there is no such value. */
 const char *cleave_onnx_find_dynamic (const CleaveOnnxImport *import, const Onnx__NodeProto *proto);
 GBytes *cleave_onnx_pack_node (const Onnx__NodeProto *proto);
 /* Returns a copy of a node of the file, for the dynamic part. Call this function before the import

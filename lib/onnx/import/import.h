@@ -45,8 +45,8 @@ typedef struct
                         * blocks (nchwc.h); 0: not in blocks. `result` and `constant` are not in
                         * blocks. */
   CleaveOnnxForm form; /* form in which the file stores the elements */
-  gboolean is_text;    /* whether the elements are strings, as numbers of the table of strings
-                        * (texts.h) */
+  gboolean is_text;    /* whether the elements are strings; `result` and `constant` then have the
+                        * number of each string in the table of strings (texts.h) */
   gboolean is_stored;  /* whether the file stores the elements of the value, so that no node
                         * computes them */
   gboolean is_costly;  /* whether only constants determine the value, but computing it would
@@ -278,7 +278,8 @@ gboolean cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error);
 CleaveOnnxBlocked *cleave_onnx_scan_blocked (CleaveOnnxImport *import,
                                              const Onnx__GraphProto *graph);
 void cleave_onnx_blocked_free (CleaveOnnxBlocked *blocked);
-/* Returns whether a tensor can be weights in blocks: it is dense, float32, and has rank 4. */
+/* Returns whether a tensor can be the weights of a convolution on channels in blocks (nchwc.h): the
+ * tensor is dense, float32, and has rank 4. */
 gboolean cleave_onnx_is_filter (const CleaveTensor *weights);
 gboolean cleave_onnx_is_nchwc (const char *domain, const char *op);
 gboolean cleave_onnx_upgrade_nchwc (CleaveOnnxNode *node, GError **error);
@@ -316,7 +317,8 @@ gboolean cleave_onnx_upgrade_contrib (CleaveOnnxNode *node, GError **error);
  * compare a name with the names of all inputs or outputs. */
 #define CLEAVE_ONNX_MAX_BORDER 4096
 
-/* Fails if a name is missing, too long or not valid UTF-8. The error calls the name `what`. */
+/* Fails if a name is missing, too long or not valid UTF-8. `what` describes the named thing in the
+ * error message, for example "an input". */
 gboolean cleave_onnx_check_name (const char *name, const char *what, GError **error);
 gboolean cleave_onnx_read_inputs (CleaveOnnxImport *import,
                                   const Onnx__GraphProto *proto,

@@ -21,9 +21,9 @@
 #define MAX_NODES (1 << 20)
 #define MAX_BYTES (1 << 30)
 
-/* A call may have at most MAX_ATTRS attributes. A function may have at most MAX_FIELDS fields that
- * the schema lacks, such as attributes with default values. A search looks at each attribute and
- * field.
+/* A call may have at most MAX_ATTRS attributes. The protobuf schema of libonnx-dev lacks some
+ * fields of a function, such as the default values of its attributes; a function may have at most
+ * MAX_FIELDS of these fields. To find one, the code compares all attributes or fields one by one.
  */
 #define MAX_ATTRS 256
 #define MAX_FIELDS 1024

@@ -303,8 +303,9 @@ fail_dim (const char *name, const GPtrArray *names, GError **error)
                       nearest);
 }
 
-/* `dim`, an option for the extent of a dimension, may name an input of one integer instead. Returns
- * the extent as the value of this input; NULL if no input of one integer has the name in `dim`. */
+/* Returns a tensor with the extent that the option `dim` gives, if `dim` names an input of one
+ * integer instead of a dimension. The tensor has the type of this input, and becomes the value of
+ * the input. Returns NULL if no input of one integer has this name. */
 static CleaveTensor *
 make_number (const CleaveOnnxImport *import, const GPtrArray *inputs, const CleaveOnnxDim *dim)
 {

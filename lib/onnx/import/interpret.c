@@ -170,7 +170,8 @@ may_join (const Onnx__NodeProto *proto)
 typedef struct
 {
   CleaveOnnxImport *import;
-  gboolean reads_chain; /* whether an operand is a value of the chain, which has not run yet */
+  gboolean reads_chain; /* whether a node of the chain computes an operand; the chain has not run
+                         * yet, so the contents of this operand are not known */
   gboolean reads_other; /* whether an operand is a list, or has strings */
 } Operands;
 

@@ -20,7 +20,8 @@ typedef struct CleaveOnnxIterations
                     gint64 iteration,
                     GError **error);
   /* Reads `first`, the body's first output, and sets `goes_on` to whether another iteration
-   * follows. NULL: only the given number of iterations ends the loop. */
+   * follows. The field `judge` is NULL if the loop has no condition: it ends after the given number
+   * of iterations. */
   gboolean (*judge) (const struct CleaveOnnxIterations *iterations,
                      CleaveOnnxValue *first,
                      gboolean *goes_on,

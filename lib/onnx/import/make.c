@@ -40,8 +40,9 @@ typedef struct
 {
   CleaveCall call;
   gpointer attrs;
-  GPtrArray *operands;     /* CleaveOnnxValue, borrowed: operands of our op, without the ONNX
-                            * operands that are attributes of our op (`rest` of CleaveOnnxNode) */
+  GPtrArray *operands;     /* CleaveOnnxValue: the array `rest` of the CleaveOnnxNode, borrowed. It
+                            * has the operands of our op, and not the ONNX operands that are
+                            * attributes of our op */
   GPtrArray *constants;    /* char *, in pairs: name of an attribute of our op, name of the
                             * constant operand that gave its value */
   CleaveTensorType *types; /* types of the operands, then of the results; points to `few`, or to

@@ -12,8 +12,10 @@ typedef struct
 {
   char *name;
   Onnx__AttributeProto__AttributeType type;
-  GArray *ints;   /* gint64: numbers of an attribute, converted to integers */
-  GArray *floats; /* double: numbers of an attribute, converted to floats */
+  GArray *ints;   /* gint64: the numbers of an attribute or a tensor of integers; empty for
+                   * floats */
+  GArray *floats; /* double: the numbers of an attribute of floats, or of any tensor, as doubles;
+                   * empty for an attribute of integers */
   char *string;
   GPtrArray *strings;
   CleaveTensor *tensor;
@@ -95,8 +97,9 @@ gboolean cleave_onnx_node_check_no_attrs (const CleaveOnnxNode *node, GError **e
 /* make.c: makes the node's results. Folds the node, or adds it to the graph. */
 gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
 
-/* Removes the nodes after `last` in the graph whose results nothing reads. Keeps Constants, since a
- * value of an outer scope may have such a node as its result. */
+/* Looks at the nodes that follow `last` in the graph, and removes each node with results that no
+ * node reads. Keeps Constants, since a value of an outer scope may have such a node as its result.
+ */
 void cleave_onnx_remove_since (CleaveOnnxImport *import, const CleaveNode *last);
 
 /* The functions below are for constant folding (fold.c) and for the steps of upgrades (steps.c). */
@@ -157,14 +160,14 @@ gboolean cleave_onnx_finish (CleaveOnnxNode *node, CleaveOnnxValue *value);
 /* Makes `values` the results of the node. Returns FALSE if one of `values` is NULL. */
 gboolean
 cleave_onnx_finish_all (CleaveOnnxNode *node, CleaveOnnxValue *const *values, guint n_values);
-/* Return the number of an attribute, or `fallback` if the node does not have the attribute. The
- * second function also removes the attribute. */
+/* Return the value of an attribute that is one number, or `fallback` if the node does not have the
+ * attribute. The functions with `take` in their names also remove the attribute. */
 gint64 cleave_onnx_node_get_int (const CleaveOnnxNode *node, const char *attr, gint64 fallback);
 gint64 cleave_onnx_node_take_int (CleaveOnnxNode *node, const char *attr, gint64 fallback);
 double cleave_onnx_node_take_real (CleaveOnnxNode *node, const char *attr, double fallback);
 
 /* Returns the numbers of a constant operand. If the operand is not constant, returns NULL and sets
- * an error that calls the operand `what`. */
+ * an error. `what` describes the operand in the error message. */
 CleaveOnnxAttr *cleave_onnx_node_read_numbers (CleaveOnnxNode *node,
                                                guint operand,
                                                const char *what,

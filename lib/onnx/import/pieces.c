@@ -37,10 +37,10 @@ typedef struct
                         * next part */
   GArray *parts;       /* Part: the parts of the join that is merged now, and of the joins that
                         * it absorbs */
-  GPtrArray *inner;    /* CleaveNode: the joins that the join absorbs */
+  GPtrArray *inner;    /* CleaveNode: the joins that the join which is merged now absorbs */
   GHashTable *by;      /* maps a CleaveNode to the node that replaces it; NULL: the node is
                         * absorbed */
-  GHashTable *weights; /* set of CleaveNode: constants that absorbed nodes read */
+  GHashTable *weights; /* set of CleaveNode: the constants that the absorbed nodes read */
 } Merging;
 
 static void
@@ -306,7 +306,8 @@ merge_resize (Merging *merging, CleaveNode *node)
     }
 }
 
-/* The functions below merge inputs whose shapes the exporter hid. */
+/* The functions below undo the hiding of shapes (export/hide.c): the exporter may write a Reshape
+ * of each input to a shape that is unknown before a run. */
 
 static void
 merge_input (Merging *merging, CleaveNode *node)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Runs the nodes that compute with strings: StringNormalizer, StringConcat and StringSplit. Also
- * runs ArrayFeatureExtractor of ai.onnx.ml. The table `ops` lists the readers of all text nodes. */
+ * runs ArrayFeatureExtractor of ai.onnx.ml. The table `ops` lists, for each op with strings or
+ * labels, the function that reads its nodes. */
 
 #include "dynamic.h"
 #include "node.h"

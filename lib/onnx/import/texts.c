@@ -190,8 +190,8 @@ cleave_onnx_reads_texts (const CleaveOnnxNode *node)
   return FALSE;
 }
 
-/* Ops that only move elements or compare them for equality, so they also work on the numbers of
- * strings. */
+/* Ops that only move elements or compare them for equality. These ops also work on tensors in which
+ * a number stands for each string (texts.h). */
 static const char *const movers[] = { "Compress",
                                       "Concat",
                                       "Equal",

@@ -26,9 +26,9 @@ CleaveOnnxValue *cleave_onnx_text_constant (CleaveOnnxImport *import,
                                             const Onnx__TensorProto *proto,
                                             GError **error);
 /* Returns whether text-nodes.c or labels.c must run the node: it makes strings, computes with
- * strings, or maps labels. A node that only moves strings, or compares them for equality, runs on
- * the numbers of the strings. Returns FALSE for a node of ai.onnx.ml if there is no dynamic part:
- * the node becomes a Custom node. */
+ * strings, or maps labels. Returns FALSE for a node that only moves strings or compares them for
+ * equality: the node runs on the numbers that stand for the strings. Also returns FALSE for a node
+ * of ai.onnx.ml if there is no dynamic part: the node becomes a Custom node. */
 gboolean cleave_onnx_has_texts (const CleaveOnnxNode *node, const Onnx__NodeProto *proto);
 /* In a run of the dynamic part: makes the results of a node for which cleave_onnx_has_texts() is
  * TRUE. When a model is imported: makes the node dynamic, or fails if the import has no dynamic
@@ -36,8 +36,8 @@ gboolean cleave_onnx_has_texts (const CleaveOnnxNode *node, const Onnx__NodeProt
 gboolean
 cleave_onnx_read_texts (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 /* Fails if an operand of the node holds strings, and the op computes with the elements. An op that
- * only moves elements, or compares them for equality, also works on the numbers of strings. Call
- * this function for nodes for which cleave_onnx_has_texts() is FALSE. */
+ * only moves elements, or compares them for equality, also works on the numbers that stand for
+ * strings. Call this function for nodes for which cleave_onnx_has_texts() is FALSE. */
 gboolean cleave_onnx_check_texts (const CleaveOnnxNode *node, GError **error);
 /* If a node moves strings, marks its results as strings. */
 void cleave_onnx_mark_texts (const CleaveOnnxNode *node);

@@ -10,8 +10,8 @@
 
 #include "contrib.h"
 
-/* Stages of the scores. The scores of a stage are the numbers after: the product Q Kᵀ and the
- * scale, softcap, the masks, softmax. */
+/* The stages of the scores of an attention. MADE: after the product Q Kᵀ and the scale. CAPPED:
+ * also after softcap. MASKED: also after the masks. SOFTENED: also after softmax. */
 enum {
   CLEAVE_ONNX_SCORES_MADE,
   CLEAVE_ONNX_SCORES_CAPPED,

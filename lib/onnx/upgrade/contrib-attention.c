@@ -166,9 +166,10 @@ q_attention (CleaveOnnxNode *node, GError **error)
 
 /* The functions below upgrade MultiHeadAttention, which reads Q, K and V, and adds their bias. */
 
-/* Takes one of the values Q, K and V, or K and V, out of `packed`. `part` is its index in dimension
- * 3. `packed` has the shape batch × length × heads × n × elements per head, where n is 3 or 2. The
- * result has the shape batch × length × (elements of all heads). */
+/* Returns one of the values that `packed` contains: Q, K and V (n = 3), or K and V (n = 2).
+ * `packed` has the shape batch × length × heads × n × elements per head. `part` is the index of the
+ * returned value in dimension 3. The result has the shape batch × length × (elements of all heads).
+ */
 static CleaveOnnxValue *
 unpack (
     CleaveOnnxNode *node, CleaveOnnxValue *packed, gint64 part, const char *suffix, GError **error)

@@ -35,9 +35,9 @@ compare (CleaveOnnxNode *node,
   return CLEAVE_ONNX_STEP (op, suffix, NULL, numbers, limits);
 }
 
-/* Returns a mask of the valid keys. `mask` has n_batch or 2 * n_batch numbers. Number i is the end
- * (exclusive) of the keys of batch element i. If there are 2 * n_batch numbers, number n_batch + i
- * is the begin of these keys. */
+/* Returns a bool mask that is TRUE for the keys that queries may read. The operand `mask` has
+ * n_batch or 2 * n_batch numbers. Number i is the end (exclusive) of the keys of batch element i.
+ * If there are 2 * n_batch numbers, number n_batch + i is the begin of these keys. */
 static CleaveOnnxValue *
 allow_by_length (
     CleaveOnnxNode *node, CleaveOnnxValue *mask, gint64 n_batch, gint64 n_keys, GError **error)

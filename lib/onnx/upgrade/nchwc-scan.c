@@ -230,8 +230,10 @@ find_own_block (void)
 #endif
 }
 
-/* Returns the result of the scan with the block size that fits the file. If both sizes fit, takes
- * the size that ONNX Runtime would use on this machine, and adds a warning. */
+/* Scans the graph with both block sizes, 16 and 8, and returns the result that does not contradict
+ * the file. If both results fit the file, takes 16 if a convolution has 8 channels of zero weights
+ * at its end (`has_zero_block`). If none has, takes the size that ONNX Runtime would use on this
+ * machine, and adds a warning. */
 static CleaveOnnxBlocked *
 choose (Scan *scan)
 {

@@ -20,8 +20,9 @@ struct CleaveOnnxBlocked
                        * without padding */
 };
 
-/* Returns whether an op computes each element of its result from one element of each operand. ONNX
- * Runtime keeps the blocks in the operands and the result of such an op. */
+/* Returns whether an op computes each element of its result from one element of each operand. If
+ * the operands of such an op have their channels in blocks, ONNX Runtime lets the result have its
+ * channels in blocks, too. */
 gboolean cleave_onnx_keeps_blocks (const char *op);
 /* Returns the number of channels of a value that are not padding; G_MAXINT64 if the value is not in
  * blocks. */
@@ -31,7 +32,8 @@ gint64 cleave_onnx_n_read (const CleaveOnnxBlocked *blocked, const char *name);
 typedef struct
 {
   gint64 block;
-  gboolean has_blocked_inputs; /* whether the channels of the operand are in blocks, too */
+  gboolean has_blocked_inputs; /* whether the channels of the convolution's operand are in blocks;
+                                * the channels of its result always are */
   gint64 n_outputs, n_inputs, n_taps;
 } CleaveOnnxFilter;
 

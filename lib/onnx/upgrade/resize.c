@@ -21,8 +21,9 @@ typedef struct
   float scale[CLEAVE_MAX_RANK];
 } Scales;
 
-/* Reads the scales. Returns FALSE if the scales are not constant, or if their number is not the
- * number of dimensions. Reading the node as a Resize reports that error later. */
+/* Reads the scales. Returns FALSE if the scales are not constant, or if there is not one scale for
+ * each dimension. Sets no error: the importer reports the error later, when it reads the node as a
+ * Resize. */
 static gboolean
 read_scales (const CleaveOnnxNode *node, Scales *scales)
 {
@@ -199,9 +200,9 @@ read_crop (const CleaveOnnxNode *node, Crop *crop, GError **error)
   return TRUE;
 }
 
-/* Replaces tf_half_pixel_for_nn with mode linear or cubic by tf_crop_and_resize. An operand `roi`
- * shifts the positions as tf_half_pixel_for_nn does. Pads repeat the border of the operand, so that
- * the region `roi` lies inside the padded operand. */
+/* For a Resize of mode linear or cubic, replaces the coordinates tf_half_pixel_for_nn by
+ * tf_crop_and_resize. An operand `roi` shifts the positions as tf_half_pixel_for_nn does. Pads
+ * repeat the border of the operand, so that the region `roi` lies inside the padded operand. */
 static gboolean
 shift_interpolated (CleaveOnnxNode *node, GError **error)
 {

@@ -2,7 +2,8 @@
 #pragma once
 
 /* The upgrade of Resize from opset 18 on. resize-18.c reads the node into these structs. If our op
- * record cannot express the node, resize-weights.c builds it from Gathers, products and sums. */
+ * record cannot express the node, resize-weights.c replaces the node by Gathers, Muls with weights,
+ * and sums. */
 
 #include "contrib.h"
 
@@ -26,7 +27,7 @@ typedef struct
   gboolean is_smooth;    /* whether the attribute antialias is set, which the op record lacks */
 } CleaveOnnxResize;
 
-/* Replaces the node by Gathers, products with weights and sums, and sets the node's result. Returns
+/* Replaces the node by Gathers, Muls with weights, and sums, and sets the node's result. Returns
  * FALSE on error. */
 gboolean cleave_onnx_resample (CleaveOnnxNode *node,
                                const CleaveOnnxResize *settings,

@@ -318,9 +318,9 @@ cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error)
   if (at != NULL && *at < 0)
     g_array_index (axis->ints, gint64, 0) += rank;
   slices_init (&slices, x, at);
-  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* constant_of() allows at most MAX_ELEMENTS
-                                                     * elements, so this many slices are possible
-                                                     * only if all slices are empty */
+  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* constant_of() refuses an operand of more than
+                                                     * MAX_ELEMENTS elements, so there can be more
+                                                     * slices only if the slices are empty */
     return cleave_onnx_node_fail (node, error, "operand 0 has too many elements");
   groups_init (&groups, &slices, sorted);
   n_groups = CLEAVE_SHAPE (groups.first->len);
