@@ -147,7 +147,7 @@ moved (const char *op,
           "GB/s   ");
 }
 
-/* Measures a Softmax of pixels times channels, over the channels. */
+/* Measures a Softmax over the `n` channels of each of `n_rows` pixels. */
 static void
 softmax (gint64 n_rows, gint64 n)
 {

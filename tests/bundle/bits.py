@@ -102,7 +102,7 @@ def check_model(cleave, model, arguments, objects):
             print(f'{name:44} skipped: {figures}')
             return True
         least, whole = figures['arena_bytes'], max(figures['arena_bytes'], figures['unsplit_arena_bytes'])
-        plans = {}  # the largest budget of each plan
+        plans = {}  # for each plan, the largest budget for which the planner finds this plan
         for budget in sorted({least + (whole - least) * i // (BUDGETS - 1) for i in range(BUDGETS)}):
             figures = plan(cleave, model, '--input', place, '--max-memory', str(budget), *more)
             plans[figures['arena_bytes'], figures['macs'], figures['loops']] = budget

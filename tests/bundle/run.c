@@ -99,7 +99,8 @@ static const char *const texts[] = {
   "%b = Constant seed=2 : float32 3\n%y = InstanceNormalization %x, %scale, %b\noutput %y\n",
   "%x = Input : float32 3x1x4x5\n%a = Constant seed=1 : float32 3x1x1x5\n%y = Add %x, %a\n"
   "output %y\n",
-  /* a Where whose two operands are computed; the bundle computes it as the sum of two Wheres */
+  /* a Where whose two operands are computed; the bundle computes this Where as the sum of two
+   * Wheres */
   "%c = Input : bool 1x1x5x4\n%a = Input : float32 1x6x5x4\n%b = Input : float32 1x6x1x4\n"
   "%y = Where %c, %a, %b\noutput %y\n",
   /* each of these ops has kernels with a header of the op's name, such as log-f32.h; other kernels

@@ -11,7 +11,8 @@
 #define pick(way, n) tape_draw ((way)->tape, (guint) (n))
 #define chance(way, percent) tape_chance ((way)->tape, (percent))
 
-/* A search takes about 10 ms in a graph of this size. */
+/* Graphs with more nodes are not fitted. A search takes about 10 ms in a graph with MAX_NODES
+ * nodes. */
 #define MAX_NODES 24
 
 static gboolean

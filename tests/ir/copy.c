@@ -158,8 +158,8 @@ START_TEST (short_rows_and_few_channels_are_copied)
 END_TEST
 
 /* A line is a run of elements along one dimension. Interleaves a few long lines into one line, and
- * copies such a line back to separate lines. The numbers and lengths of lines are not multiples of
- * a vector. Bytes before and after the lines do not change. */
+ * copies an interleaved line back to separate lines. The numbers and lengths of lines are not
+ * multiples of a vector. Bytes before and after the lines do not change. */
 START_TEST (a_few_long_lines_are_interleaved)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (1200); seed++)

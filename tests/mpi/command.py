@@ -94,7 +94,8 @@ def check_stream(model):
     assert done.returncode != 0 and '--stream has no effect without --ranks' in done.stderr, done.stderr
 
 
-# Without --bandwidth and --latency, ranks measure them. The measured values can be given as options.
+# Without --bandwidth and --latency, ranks measure the bandwidth and the latency.
+# The options can give the measured values to a later run.
 def check_measured(model):
     report = run(2, 'run', model, '--ranks', '--threads', '1')
     assert report.returncode == 0, report.stderr

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ranks.c same|errors|failures|host|stream [N]: mpirun runs it with 4 processes. One start of
- * mpirun runs many cases, since a start takes half a second. */
+/* ranks.c same|errors|failures|host|stream [N]: mpirun runs this program with 4 processes. One
+ * start of mpirun runs many cases, since a start takes half a second. */
 
 #include "ranks.h"
 

@@ -63,9 +63,10 @@ START_TEST (long_lines_are_right)
 }
 END_TEST
 
-/* Lines lie along the innermost dimension or along the outer dimension. The number of lines and
- * their length are larger than the number of lines or elements that the kernel processes at once.
- * The results have the same bits along either dimension, although the sums are not exact. */
+/* One operand has its lines along the innermost dimension, another along the outer dimension. An
+ * operand has more lines than the kernel processes at once. A line has more elements than the
+ * kernel processes at once. The results have the same bits along either dimension, although the
+ * sums are not exact. */
 START_TEST (many_lines_are_right)
 {
   enum { N_LINES = 303, LENGTH = 301 };

@@ -5,8 +5,8 @@
 
 #include "run-help.h"
 
-/* Functions that build the first stage of MobileNetV2, from 224x224x3 to 28x28x32: the stem and
- * four blocks, with twelve convolutions. */
+/* Functions that build the first stage of MobileNetV2: the stem and four blocks, with twelve
+ * convolutions. The stage turns 224 rows with 3 channels into 28 rows with 32 channels. */
 
 static CleaveResult *
 add_conv (CleaveGraph *graph, CleaveResult *x, gint64 channels, gint64 kernel, gint64 stride)

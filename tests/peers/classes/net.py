@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The class Net, with which the other files build networks node by node. Its seeded weights keep values near one."""
+"""The class Net, with which the other files build networks node by node. Net draws
+weights from a seed, so that values stay near one."""
 
 import numpy as np
 import onnx

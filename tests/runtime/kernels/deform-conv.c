@@ -7,8 +7,8 @@
 
 #define N_SEEDS KERNEL_TRIALS (300)
 
-/* Tries a random DeformConv with groups and offset groups. Channels are innermost in memory or not,
- * and their number is near the width of a panel. */
+/* Tries a random DeformConv with groups and offset groups. In some trials, channels are innermost
+ * in memory. The number of channels is near the width of a panel. */
 static void
 try_deform (guint32 seed, const char *level)
 {

@@ -6,9 +6,9 @@
 
 #define N_SEEDS KERNEL_TRIALS (120)
 
-/* Tries a random DFT along any axis, on real or complex samples, in both directions. A line is
- * shorter or longer than the transform. The kernel processes several lines at once; the operand has
- * fewer or more lines. */
+/* Tries a random DFT along any axis, on real or complex samples, in both directions. Some lines are
+ * shorter than the transform, others are longer. The kernel processes several lines at once; some
+ * operands have fewer lines, others have more. */
 static void
 try_lines (guint32 seed, const char *level)
 {

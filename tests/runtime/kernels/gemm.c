@@ -6,8 +6,8 @@
 #include "kernel-cases.h"
 
 #define N_SEEDS KERNEL_TRIALS (1000)
-/* A trial of Winograd's algorithm has up to 140 x 40 channels, and takes ten times as long as other
- * trials. */
+/* A trial of Winograd's algorithm has up to 40 operand channels and 140 result channels, and takes
+ * ten times as long as other trials. */
 #define N_WINOGRAD_SEEDS KERNEL_TRIALS (250)
 
 typedef struct

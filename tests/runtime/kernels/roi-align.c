@@ -6,8 +6,8 @@
 
 #define N_SEEDS KERNEL_TRIALS (400)
 
-/* Tries a random RoiAlign in both modes. Regions are inside, outside, reversed or empty, and
- * channels are innermost in memory or not. */
+/* Tries a random RoiAlign in both modes. Regions are inside or outside of the image, reversed or
+ * empty. In some trials, channels are innermost in memory. */
 static void
 try_regions (guint32 seed, const char *level)
 {
