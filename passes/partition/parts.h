@@ -42,8 +42,8 @@ cleave_partition_part (const CleavePartition *partition, guint index)
   return &g_array_index (partition->parts, CleavePartitionPart, index);
 }
 
-/* Returns, indexed by node id, whether an output of the graph depends on the node. Free it with
- * g_free(). */
+/* Returns an array with an entry for each node id: whether an output of the graph depends on the
+ * node. Free the array with g_free(). */
 gboolean *cleave_partition_find_needed (const CleaveGraph *graph);
 /* Returns whether a node belongs to exactly one part. Inputs and nodes that no output needs belong
  * to no part. Constants and constant expressions are copied to every part that reads them, unless

@@ -234,9 +234,9 @@ refuse (const Search *search, GError **error)
                            worst.arena_bytes, search->limit);
 }
 
-/* Returns the last position at which a part that begins at `begin` can end within the limit. Finds
- * this position by bisection, and measures the parts. Returns `begin` if a single node is too
- * large. */
+/* A part begins at position `begin`. Returns the last position at which the part can end within the
+ * limit. Finds this position by bisection, and measures the parts. Returns `begin` if a single node
+ * is too large. */
 static guint
 find_furthest (Search *search, guint begin)
 {

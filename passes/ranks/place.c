@@ -101,7 +101,8 @@ find_begin (Placing *p, const CleaveNode *node, guint rank, gboolean commit)
   return begin;
 }
 
-/* Returns whether a node is a view. A view runs on its operand's rank, to send only the view. */
+/* Returns whether a node is a view. A view runs on the rank of its operand: only the view is
+ * sent. */
 static gboolean
 follows_operand (const CleaveNode *node)
 {
@@ -109,7 +110,7 @@ follows_operand (const CleaveNode *node)
          node->operands[0].result != NULL && !cleave_node_is_fixed (node->operands[0].result->node);
 }
 
-/* Returns the time to send a node's results, if they are outputs, from `rank` to rank 0. */
+/* Returns the time to send those results of a node that are outputs from `rank` to rank 0. */
 static double
 find_time_back (const Placing *p, const CleaveNode *node, guint rank)
 {

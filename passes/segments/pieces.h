@@ -13,9 +13,9 @@
 #define CLEAVE_SHARED_PART (G_MAXUINT - 1)
 
 /* Records to which segment of a plan each node belongs, while the plan is applied. Also records the
- * position of each segment in the graph's list of nodes. After a segment is cut, its pieces belong
- * to the segment in place of its nodes. `part` and `place` are indexed by node id, `of_part` by
- * segment. */
+ * position of each segment in the graph's list of nodes. After a segment is cut, the pieces of its
+ * nodes belong to the segment, in place of these nodes. `part` and `place` are indexed by node id,
+ * `of_part` by segment. */
 typedef struct
 {
   GArray *part;    /* guint: index of the segment to which the node belongs */

@@ -121,7 +121,7 @@ roots_new (void)
   return roots;
 }
 
-/* A copy of the segment as a graph of its own, in which strips are tried. */
+/* A copy of the segment as a graph of its own. The search tries strips in this copy. */
 typedef struct
 {
   CleaveGraph *graph;
@@ -280,8 +280,8 @@ typedef struct
 } Choice;
 
 /* Cuts the segment into one band for each thread, where bands run at the same time and exchange
- * halos. Returns the cost of this cut. Its peak is G_MAXINT64 if the bands would not have equally
- * many strips. */
+ * halos. Returns the cost of this cut. The peak in the cost is G_MAXINT64 if the bands would not
+ * have equally many strips. */
 static Outcome
 try_exchange (const SegmentGraph *alone,
               const CleaveSegment *segment,
@@ -340,7 +340,7 @@ distribute_to_threads (const SegmentGraph *alone,
 
 /* Returns whether a number of strips is worth a trial. There must be at least two strips for each
  * thread and at most one for each row. The strips must have fewer rows than `*largest`, the rows of
- * the last strips that were tried. If so, updates `*largest`. */
+ * the last strips that were tried. If the number is worth a trial, updates `*largest`. */
 static gboolean
 are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gint64 *largest)
 {

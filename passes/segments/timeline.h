@@ -26,9 +26,9 @@ gboolean cleave_timeline_init (CleaveTimeline *timeline, const CleaveGraph *grap
 /* Initializes a timeline with the order of the graph's nodes, in which each node is a step. The
  * graph must be in topological order. */
 void cleave_timeline_init_as_listed (CleaveTimeline *timeline, const CleaveGraph *graph);
-/* Gives parts of joins buffers of their own if these parts would otherwise keep a much larger
- * joined value in memory (staged parts). Does not change the order. Returns FALSE if there is no
- * such part. */
+/* Gives some operands of joins buffers of their own (staged parts): the operands that would
+ * otherwise keep a much larger joined value in memory. Does not change the order. Returns FALSE if
+ * there is no such operand. */
 gboolean cleave_timeline_stage (CleaveTimeline *timeline, const CleaveGraph *graph);
 void cleave_timeline_clear (CleaveTimeline *timeline);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveTimeline, cleave_timeline_clear)

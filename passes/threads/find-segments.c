@@ -32,7 +32,7 @@ typedef struct
   gboolean *taken; /* indexed by position: the node is in a segment */
 } Analysis;
 
-/* The positions after `begin`, up to and including `end`. */
+/* A range of positions: after `begin`, up to and including `end`. */
 typedef struct
 {
   guint begin, end;
@@ -134,8 +134,8 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
 }
 
 /* Returns a segment that ends with the node at `range->end`. Follows the operands of this node
- * backwards, and adds each node after `range->begin` whose result has more than `small` bytes. Does
- * not go on from other nodes. */
+ * backwards, and adds each node after `range->begin` whose result has more than `small` bytes. Adds
+ * no other nodes, and does not follow their operands. */
 static CleaveSegment *
 segment_new (const Analysis *a, const PositionRange *range, gint64 small, guint n_threads)
 {
@@ -166,8 +166,9 @@ segment_new (const Analysis *a, const PositionRange *range, gint64 small, guint 
   return segment;
 }
 
-/* Returns, indexed by position, the end of a segment: the next node that all data passes through
- * and whose result has at most `small` bytes. The entry is 0 if that node has no rows to cut. */
+/* Returns an array with one entry for each position: where a segment that contains this position
+ * can end. The end is the next bottleneck whose result has at most `small` bytes, at the position
+ * or later. The entry is 0 if this bottleneck has no rows to cut. */
 static guint *
 find_ends (const Analysis *a, gint64 small, guint n_threads)
 {
@@ -185,8 +186,8 @@ find_ends (const Analysis *a, gint64 small, guint n_threads)
   return ends;
 }
 
-/* Returns the begin of a segment: the position of the last node before `high` that all data passes
- * through and whose result has at most `small` bytes. Returns `after` if there is no such node. */
+/* Returns the begin of a segment: the position of the last bottleneck before `high` whose result
+ * has at most `small` bytes. Returns `after` if there is no such bottleneck. */
 static guint
 find_begin (const Analysis *a, guint high, guint after, gint64 small)
 {
@@ -264,7 +265,7 @@ add_range (const Analysis *a,
   return add_segment (a, segment_new (a, range, -1, task->n_threads), task, segments);
 }
 
-/* Returns the most bytes that are live while a segment runs. */
+/* Returns the largest number of bytes that are live in a step of a segment. */
 
 static gint64
 find_live (const Analysis *a, const CleaveSegment *segment)

@@ -19,11 +19,12 @@
 #define CLEAVE_STAGES_MIN_PEAK (G_GINT64_CONSTANT (4) << 20)
 
 /* Returns the segments (CleaveSegment) that need less memory in strips, each with its strips chosen
- * for the given threads. Does not change the graph. `peak` is the unsplit peak in bytes; the goal
- * is half of it. First tries segments that begin and end at nodes through which all data passes.
- * Sets `*solved` to FALSE if these segments do not reach the goal. If strips do not help such a
- * segment and `backward_slices` is TRUE, also tries smaller segments inside it: the backward slice
- * of each small result. Returns NULL and sets the error if the graph has a cycle. */
+ * for the given threads. Does not change the graph. `peak` is the peak of the unsplit graph in
+ * bytes; the goal is half of `peak`. First tries segments that begin and end at nodes through which
+ * all data passes. Sets `*solved` to FALSE if these segments do not reach the goal. If strips do
+ * not help such a segment and `backward_slices` is TRUE, also tries smaller segments inside this
+ * segment: the nodes that compute a small result from large values. Returns NULL and sets the error
+ * if the graph has a cycle. */
 GPtrArray *cleave_segments_find (CleaveGraph *graph,
                                  gint64 peak,
                                  const CleaveThreads *threads,

@@ -47,8 +47,8 @@ add_root (GArray *roots, CleaveNode *node, guint dim, guint n_threads)
 }
 
 /* Returns the set of all nodes of segments, without the nodes in the set `pieces` (NULL: no such
- * nodes). Cutting a segment removes the cut nodes from it. So if this function is called after the
- * cuts, it returns the nodes that stayed whole. */
+ * nodes). A cut of a segment removes the cut nodes from the segment. So after the cuts, this
+ * function returns the nodes that stayed whole. */
 static GHashTable *
 list_members (const GPtrArray *segments, GHashTable *pieces)
 {
@@ -117,10 +117,10 @@ costs_more_than_it_saves (const CleaveNode *node,
          4 * time * (double) whole->peak < (double) cleave_tensor_type_n_bytes (&overwritten->type);
 }
 
-/* Returns the nodes to cut (CleaveRoot), each with its dimension. Chooses among the nodes that are
- * not in `members`; if `among_members`, among the nodes in `members`. `attempt` is 0 at first. At a
- * later attempt, chooses only among the nodes in `refused`, whose cuts were refused at earlier
- * attempts. */
+/* Returns the nodes to cut (CleaveRoot), each with the dimension to cut. If `among_members` is
+ * TRUE, chooses among the nodes in `members`; if not, among all other nodes. `attempt` is 0 at
+ * first. At a later attempt, chooses only among the nodes in `refused`, whose cuts were refused at
+ * earlier attempts. */
 static GArray *
 find_roots (CleaveGraph *graph,
             const CleaveThreads *threads,
@@ -248,9 +248,9 @@ find_segments (CleaveGraph *graph,
   return cleave_segments_find (graph, peak, threads, TRUE, &solved, error);
 }
 
-/* Splits all that is worth a split: recurrent layers, nodes outside of segments, segments, and then
- * nodes that stayed whole when the segments were cut. Returns a report without the totals after the
- * split; NULL with the error set on failure. */
+/* Splits everything that is worth a split: recurrent layers, nodes outside of segments, and
+ * segments. Then splits nodes that stayed whole when the segments were cut. Returns a report
+ * without the totals after the split. Returns NULL and sets the error on failure. */
 static CleaveSplitReport *
 split (CleaveGraph *graph, const CleaveThreads *threads, GError **error)
 {

@@ -82,9 +82,9 @@ get_join (CleaveForwarder *forwarder, CleaveNode *node)
   return join;
 }
 
-/* Returns the index of the operand whose range in the join equals `range`. If there is none,
- * returns the index of the first operand whose range contains `range`; G_MAXUINT if there is none
- * either. */
+/* Returns the index of the operand whose range in the join equals `range`. If no range equals
+ * `range`, returns the index of the first operand whose range contains `range`. Returns G_MAXUINT
+ * if no operand contains `range`. */
 static guint
 find_holder (const CleaveJoin *join, const CleaveRange *range)
 {
@@ -146,8 +146,9 @@ step_back_all (CleaveForwarder *forwarder, CleaveResult **value, CleaveStridedRa
       return;
 }
 
-/* Returns whether a window should be read from several operands of a join, if no operand contains
- * all of it. Reading from several operands is useful only if the window cuts a joined dimension. */
+/* No operand of a join contains the whole window. Returns whether the window should be read from
+ * several operands. Reading from several operands is useful only if the window cuts a joined
+ * dimension. */
 static gboolean
 cuts_joined_dim (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveShape *shape)
 {

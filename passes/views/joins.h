@@ -7,7 +7,8 @@
  * of parts. forwarding.c finds the operands that overlap a range, and split/build.c joins pieces.
  * For example, a Concat of 2 and 3 rows has the ranges [0, 2) and [2, 5). */
 
-/* The places of the `n` operands of a join: the ranges of the result that they fill. */
+/* The places of the `n` operands of a join. A place is the range of the result that an operand
+ * fills. */
 typedef struct
 {
   guint n;
@@ -28,7 +29,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveJoin, cleave_join_free)
 /* Returns the indices (guint) of the operands that overlap a range, sorted by their begins. */
 GArray *cleave_join_find (const CleaveJoin *join, const CleaveRange *range);
 
-/* A value, and the range of a join's result that it fills. */
+/* A value, and the range of a join's result that the value fills. */
 typedef struct
 {
   CleaveResult *value;

@@ -20,9 +20,9 @@
  * move, a Relu reads the Slice in place and writes to the memory of the Assemble. In a DenseNet,
  * strips of concatenated layers shift against each other, so each Concat would copy a Slice. */
 
-/* Two limits keep the time linear. The sinker does not move a join with more than MAX_PARTS
- * parts, counting the parts of parts. It does not list the parts of a part that has more than
- * MAX_READERS readers. */
+/* Two limits keep the time linear. The sinker does not move a join with more than MAX_PARTS parts.
+ * If a part is itself a join, the parts of this inner join count. It does not list the parts of a
+ * part that has more than MAX_READERS readers. */
 #define MAX_PARTS 256
 #define MAX_READERS 16
 
@@ -71,8 +71,8 @@ is_joined_for_joins (const CleaveResult *value)
   return TRUE;
 }
 
-/* Lists the parts of a join. If only joins read a part that is itself a join, replaces this part by
- * its own parts. Returns NULL if there are more than MAX_PARTS. */
+/* Lists the parts of a join. If a part is itself a join that only joins read, replaces the part by
+ * the parts of this inner join. Returns NULL if there are more than MAX_PARTS. */
 static GArray *
 find_parts (const CleaveResult *whole)
 {
@@ -130,8 +130,8 @@ find_joined (const CleaveNode *node)
   return joined;
 }
 
-/* Returns whether a chunk reads of operand number `joined` exactly the range that it computes of
- * the result. Returns FALSE if the chunk reads padding. */
+/* Returns whether the range that a chunk reads of operand number `joined` equals the range of the
+ * result that the chunk computes. Returns FALSE if the chunk reads padding. */
 static gboolean
 reads_its_place (const CleaveChunk *chunk, guint joined)
 {
