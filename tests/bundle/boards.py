@@ -14,16 +14,19 @@ import emulate
 CLEAVE = sys.argv[1]
 BOARDS = ('M0', 'M4', 'M33', 'M55', 'RV32')
 STACK = 512
-# If the images of a network have twice as many rows, a run may execute at most GROWTH times as many instructions.
-# The measured factor was 2.0.
+# If the input of a network has twice as many rows, a run may execute at most GROWTH times as many instructions.
+# In a measurement, a run executed 2.0 times as many instructions.
 GROWTH = 2.1
-# Limits on the number of instructions that a run of network(16, -127) executes, by board and options of the compiler.
+# Limits on the number of instructions that a run executes, by board and options of the compiler.
+# The run is of network(16, -127): 16 rows, and weights from -127 to 127.
 # The three limits are 2 % higher than the measured numbers of instructions: 3,603,775, 2,642,935 and 1,850,822.
 LIMITS = {('M4', '-DCLEAVE_PLAIN_C'): 3676000, ('M4', ''): 2696000, ('M55', ''): 1888000}
-# Limits on the number of instructions that a run of network(16, -128) executes: some weights are -128.
+# Limits on the number of instructions that a run executes if some weights are -128, which needs other kernels.
+# The run is of network(16, -128): 16 rows, and weights from -128 to 127.
 # The three limits are 2 % higher than the measured numbers of instructions: 3,556,143, 2,849,919 and 1,941,538.
 LEAST_LIMITS = {('M4', '-DCLEAVE_PLAIN_C'): 3628000, ('M4', ''): 2907000, ('M55', ''): 1981000}
-# Limits on the bytes of code and tables in the bundle of network(16, -127), by board and options of the compiler.
+# Limits on the bytes of code and tables in a bundle, by board and options of the compiler.
+# The bundle is of network(16, -127): 16 rows, and weights from -127 to 127.
 # The three limits are 2 % higher than the measured bytes of code and tables: 5,542, 7,118 and 4,566.
 SIZES = {('RV32', '-Os'): 5653, ('RV32', '-O2'): 7261, ('M4', '-Os'): 4658}
 SUM = ('a_zero=3 b_zero=-7 y_zero=5 left_shift=20 a_multiplier=1518500250 a_shift=-1 b_multiplier=1073741824 b_shift=0 '
