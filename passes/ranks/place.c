@@ -101,8 +101,7 @@ find_begin (Placing *p, const CleaveNode *node, guint rank, gboolean commit)
   return begin;
 }
 
-/* Returns whether a node is a view. A view runs on the rank of its operand: only the view is
- * sent. */
+/* Returns whether a node is a view, which runs on its operand's rank: only the view is sent. */
 static gboolean
 follows_operand (const CleaveNode *node)
 {
