@@ -127,7 +127,8 @@ find_begin (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
 }
 
 /* Sets the number of rows of each ring of the segment, and the overlay of the segment. Takes both
- * from one of the dry runs in flow->runs. If none of them has these rings, makes a new dry run. */
+ * from one of the dry runs in flow->runs. If none of these dry runs has counted the rows of the
+ * segment's rings, makes a new dry run. */
 static void
 set_rows (CleaveBundleFlow *flow)
 {

@@ -36,8 +36,9 @@ typedef void (*CleaveCopyInner) (const CleaveCopyLoops *loops,
                                  const char *from,
                                  gint64 n_outer);
 
-/* Adds a loop of n iterations; steps are in elements. All loops of a nest together must write each
- * element of `to` once. */
+/* Adds a loop of n iterations. Each iteration advances by `to_step` elements in the destination and
+ * by `from_step` elements in the source. All loops of a nest together must write each element of
+ * the destination once. */
 void cleave_copy_loops_add (CleaveCopyLoops *loops, gint64 n, gint64 to_step, gint64 from_step);
 /* Returns the loops of a copy between two views of the same shape. */
 CleaveCopyLoops cleave_copy_loops_of_views (const CleaveView *to, const CleaveView *from);

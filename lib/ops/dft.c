@@ -11,12 +11,13 @@
 #include "dft-twiddles.h"
 #include "lines.h"
 
-/* A line of samples to transform. Offsets and steps are in elements. */
+/* A line of samples to transform. `offset`: offset of the first sample in x; `step`: distance of
+ * adjacent samples. All offsets and distances are in elements. */
 typedef struct
 {
   const CleaveView *x, *window; /* x, and a window as long as the line; `window` NULL: there is no
                                  * window */
-  /* imaginary: step from a real part to its imaginary part; 0: samples are real */
+  /* imaginary: distance from a real part to its imaginary part; 0: samples are real */
   gint64 offset, step, imaginary;
   /* number of samples (`n`) and of points of the transform (`length`); missing samples are 0 */
   gint64 n, length;

@@ -75,9 +75,9 @@ find_block (const CleaveView *x, guint axis, const CleaveView *y, guint n_indice
   return n;
 }
 
-/* The blocks that are copied for a line of entries of `indices`. The block of an entry i is the
- * contiguous elements of x at position i of the axis, for one position in the dimensions before the
- * axis. Steps are in bytes, except that index_step is in entries. */
+/* The blocks that are copied for a line of `indices`. The block of index i is contiguous elements
+ * of x at position i of the axis. `y_step` and `axis_step`: distances in bytes of adjacent blocks
+ * in y and in x; `index_step`: distance of adjacent indices, in elements. */
 typedef struct
 {
   char *y;

@@ -111,8 +111,9 @@ cleave_move_from_double (CleaveElement element, double value, guint64 *bytes)
   memcpy (bytes, &bits, sizeof bits);
 }
 
-/* A line of elements to gather or to scatter. Steps are in elements. An index is multiplied by
- * `axis_step`; `extent` is the extent of the axis. */
+/* A line of elements to gather or to scatter. `y_step`, `x_step` and `index_step`: distances, in
+ * elements, of adjacent elements of the line in y, x and indices. `axis_step`: distance of adjacent
+ * positions of the axis, by which an index is multiplied. `extent`: extent of the axis. */
 typedef struct
 {
   gpointer y;

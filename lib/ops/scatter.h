@@ -6,8 +6,9 @@
 
 #include "../ir/op.h"
 
-/* Combines `length` elements of `update` with `length` different elements of `to`. Offsets and
- * steps are in elements. The reduction must not be CLEAVE_SCATTER_NONE. */
+/* Combines `length` elements of `update` with `length` different elements of `to`. `to_offset` and
+ * `offset`: offsets of the first elements in the two views. `to_step` and `step`: distances of
+ * adjacent elements. All are in elements. The reduction must not be CLEAVE_SCATTER_NONE. */
 void cleave_scatter_join_line (const CleaveView *to,
                                gint64 to_offset,
                                gint64 to_step,

@@ -135,8 +135,8 @@ infer_softmax (const CleaveCall *call, CleaveTensorType *results, GError **error
   return TRUE;
 }
 
-/* A line of n elements along the last dimension, which a Softmax normalizes. Steps are in
- * elements. */
+/* A line of n elements along the last dimension, which a Softmax normalizes. `x_step` and `y_step`:
+ * distances of adjacent elements of the line in x and in y, in elements. */
 typedef struct
 {
   const gint8 *x;

@@ -46,8 +46,8 @@ interpolate (const CleaveView *table, gint32 x)
   return (gint16) (from + ((slope * part + 64) >> 7));
 }
 
-/* A line of n elements along the last dimension, which the Softmax normalizes. Steps are in
- * elements. */
+/* A line of n elements along the last dimension, which the Softmax normalizes. `x_step` and
+ * `y_step`: distances of adjacent elements of the line in x and in y, in elements. */
 typedef struct
 {
   const CleaveTfliteRescaleAttrs *attrs;

@@ -75,8 +75,8 @@ rows_needed (const CleaveValue *value, const CleaveRowMap *map, int32_t row)
   return end < value->rows ? end : value->rows;
 }
 
-/* Returns a layer that must compute a row before `layer` can compute row `row`; `layer` if all rows
- * that it needs exist. */
+/* Returns a layer that must compute a row before `layer` can compute row `row`. Returns `layer` if
+ * all rows exist that row `row` needs. */
 static uint32_t
 find_missing (const CleaveRun *run, uint32_t layer, int32_t row)
 {

@@ -69,9 +69,9 @@ enum {
 
 /* A recurrent layer. The gates in w[gate][unit][input] and r[gate][unit][unit] have the order of
  * ONNX. Each time step updates the state, which has three vectors of `hidden` floats for each
- * sequence of the batch. Vector 0 is h after the last odd time step, and before time step 0 the
- * initial h. Vector 1 is h after the last even time step. Vector 2 is c in an LSTM, scratch for
- * h times the reset gate in a GRU, and unused in an RNN. */
+ * sequence of the batch. Vector 0 is at first the initial h, and later h after the last odd time
+ * step. Vector 1 is h after the last even time step. Vector 2 is c in an LSTM, scratch for h times
+ * the reset gate in a GRU, and unused in an RNN. */
 typedef struct
 {
   const float *w, *r, *biases; /* biases[gate][unit]: each is the sum of the biases of w and r */

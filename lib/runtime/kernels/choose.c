@@ -56,8 +56,8 @@ typedef struct
       NEXT                                                                                         \
     }
 
-/* Defines the loops of Where for elements of type Storage: one loop for each common combination of
- * steps, in which the steps are compile-time constants. */
+/* Defines the loops of Where for elements of type Storage. For each common combination of distances
+ * between adjacent elements, there is a loop in which the distances are compile-time constants. */
 #define SELECT(name, Storage)                                                                      \
   static void name (const Box *box, gconstpointer attrs)                                           \
   {                                                                                                \

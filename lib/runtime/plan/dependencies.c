@@ -3,8 +3,7 @@
 /* Collects pairs of a step and one of its predecessors. Most pairs are needed for correct results.
  * Other pairs delay steps to save memory. The copy of a staged operand waits until the join's
  * buffer is in use. The step that computes an element-wise operand of a join waits until the steps
- * of all operands of the join can run.
- */
+ * of all operands can run. */
 
 #include "dependencies.h"
 
@@ -207,8 +206,9 @@ is_read_after (const CleaveStorage *storage, const CleaveNode *node, const Cleav
   return TRUE;
 }
 
-/* Delays `node`, an element-wise operand of a join, until all operands of the join can run. Does
- * not delay `node` if this keeps an operand of `node` in memory longer. */
+/* Delays the step of `node`, which computes an element-wise operand of a join, until the steps of
+ * all operands of the join can run. Does not delay the step if the delay keeps an operand of `node`
+ * in memory longer. */
 static void
 put_off_part (Collecting *c, const CleaveNode *node)
 {

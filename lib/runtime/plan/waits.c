@@ -54,9 +54,8 @@ add_wait (Waiting *w, guint step, CleaveWait wait)
     g_array_append_val (w->found, wait);
 }
 
-/* Returns a copy of the waits in `found`, in the order of step numbers. `begin` and `end`, indexed
- * by step, tell where `found` has the waits of a step: step s has the elements begin[s] to end[s] -
- * 1. */
+/* Returns a copy of the waits in `found`, sorted by the number of the step that waits. In `found`,
+ * the waits of step s are the elements begin[s] to end[s] - 1. */
 static CleaveWaits
 sort_waits (const GArray *found, const guint *begin, const guint *end, guint n_steps)
 {
