@@ -152,7 +152,7 @@ typedef struct
   const CleaveStorage *storage;
   gboolean reference; /* TRUE: use only reference kernels */
   gboolean given;     /* TRUE: the program owns the graph and may take constants out of it */
-  gboolean measures;  /* TRUE: the program never runs; only its scratch is found */
+  gboolean measures;  /* TRUE: the program never runs; only the bytes of its scratch are counted */
   /* the decisions of a saved program, which are used or filled in; NULL: a search makes the
    * schedule, and no saved program is written */
   CleaveSavedDecisions *decisions;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans a transposed convolution as products (gemm.h). Result pixels that are `stride` apart along
- * an axis use the same taps of the kernel, and the operand pixels that these taps read are
- * adjacent. */
+/* Plans transposed convolutions, which a CleaveProduct (gemm.h) computes. Result pixels that are
+ * `stride` apart along an axis use the same taps of the kernel, and the operand pixels that these
+ * taps read are adjacent. */
 
 #include "plans.h"
 

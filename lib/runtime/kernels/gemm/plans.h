@@ -28,8 +28,8 @@ typedef struct
   gint64 row_step, column_step;
 } CleavePackedRows;
 
-/* The plan of a kernel instance: a product (gemm.h) that runs for each index of the batch
- * dimensions. */
+/* The plan of a kernel instance: a CleaveProduct (gemm.h), which runs once for each index of the
+ * batch dimensions. */
 typedef struct
 {
   CleaveProduct *product;

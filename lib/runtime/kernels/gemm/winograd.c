@@ -70,7 +70,7 @@ set_axes (Winograd *plan, const CleaveKernelInstance *instance, CleaveDims dims)
 }
 
 /* Sets `nests` to TRUE if pixels, rows and images of y do not interleave in memory. If an axis of y
- * has one position, sets its step as in a dense y. `size`: elements of a pixel. */
+ * has one position, sets y_step of the axis as in a dense y. `size`: elements of a pixel. */
 static void
 find_nesting (Winograd *plan, gint64 size)
 {
