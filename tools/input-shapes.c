@@ -153,7 +153,8 @@ load_with_defaults (CleaveGraph *graph,
 /* The functions below load a model for which --shape gives ranges of extents. The input files give
  * the extents. */
 
-/* Adds the texts of --shape, without the ranges of inputs that have an entry in `shapes`. */
+/* Adds the texts of --shape to `shapes`. Leaves out a range if `shapes` has an entry for the same
+ * name already. */
 static void
 add_texts (GPtrArray *shapes, char *const *texts)
 {

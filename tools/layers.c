@@ -37,7 +37,8 @@ run_clear (Run *run)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Run, run_clear)
 
-/* Returns the bytes of all constants of a graph, or of its largest constant if `only_largest`. */
+/* Returns the bytes of all constants of a graph. If `only_largest` is TRUE, returns the bytes of
+ * the largest constant. */
 static gint64
 count_weights (const CleaveGraph *graph, gboolean only_largest)
 {

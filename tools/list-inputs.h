@@ -3,9 +3,9 @@
 
 #include <cleave/cleave.h>
 
-/* Inputs of the model that are lists: sequences or optional values. inputs.c reads their tensors
- * from files. The tensors of a run are the graph's inputs, then, for each list, the number of its
- * tensors and the tensors themselves. */
+/* Inputs of the model that are lists: sequences or optional values. inputs.c reads the tensors of
+ * the lists from files. A run first gets a tensor for each input of the graph. For each list, the
+ * run then gets the number of the list's tensors, and the tensors themselves. */
 
 /* An input of the model that is a list, and the tensors that --input gives for it. */
 typedef struct
@@ -19,8 +19,8 @@ typedef struct
 /* Returns a CleaveListInput for each input of the model that is a list, in the order of the
  * model. */
 GArray *cleave_list_inputs_new (const CleaveGraph *graph);
-/* Returns the list of this name; NULL: there is none. With `name` NULL, returns the only input of
- * the model, if it is a list. */
+/* Returns the list with the name `name`, or NULL if there is no such list. If `name` is NULL,
+ * returns the only input of the model, if this input is a list. */
 CleaveListInput *
 cleave_list_inputs_find (GArray *lists, const CleaveGraph *graph, const char *name);
 /* Adds the tensors of a file to the end of a list: the only tensor of the file, or all tensors of a

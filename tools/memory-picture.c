@@ -183,8 +183,8 @@ add_edge (Panel *panel, const gint64 *a, const gint64 *b, gboolean back)
     }
 }
 
-/* Draws an area on top of the areas that reach `below`: in each column, the area has a height of
- * `bytes`. Then adds `bytes` to `below`. */
+/* `below` has, for each column, the height in bytes of the areas drawn so far. Draws an area above
+ * these areas, with a height of `bytes` in each column. Then adds `bytes` to `below`. */
 static void
 add_area (Panel *panel, const gint64 *bytes, gint64 *below, const char *attributes)
 {

@@ -7,7 +7,8 @@
 
 #include <cleave/cleave.h>
 
-/* The reports to print on standard error while a pipeline runs, and the condition to end it. */
+/* The reports to print on standard error while a pipeline runs, and the conditions to end the
+ * pipeline. */
 typedef struct
 {
   gboolean print_after_all; /* print the graph after each pass */

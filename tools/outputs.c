@@ -113,7 +113,7 @@ make_temporary (const char *path, guint number)
   return g_build_filename (folder, name, NULL);
 }
 
-/* At most this many links are followed. A cycle of links has more. */
+/* A path is resolved through at most this many links, since links may form a cycle. */
 #define MAX_LINKS 40
 /* Resolves links, also to a file that does not exist yet. Returns NULL after MAX_LINKS links. */
 

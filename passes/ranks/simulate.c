@@ -219,8 +219,8 @@ find_period (const CleaveRankTimes *times,
   return period / 1e9;
 }
 
-/* Returns, indexed by node id, the nanoseconds that the steps of each node took in a profile. The
- * entry is 0 for a node without a step of its own: a fused node or a view. */
+/* Returns an array, indexed by node id: the nanoseconds that the steps of the node took in a
+ * profile. The entry is 0 for a node without a step of its own: a fused node or a view. */
 static double *
 find_costs (const CleavePlacement *p, const CleaveProfile *profile)
 {

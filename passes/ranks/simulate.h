@@ -3,14 +3,15 @@
 
 #include "placement.h"
 
-/* Simulates a run of all ranks, and estimates its time and memory. By these estimates, place.c
- * chooses a placement, and sort.c chooses the order of the placement's nodes. */
+/* Simulates a run of all ranks, and estimates the time and the memory of the run. place.c uses
+ * these estimates to choose a placement, and sort.c uses them to choose the order of the
+ * placement's nodes. */
 
 /* Sorts nodes by ascending key; `key` is indexed by node id. The sort is stable. */
 void cleave_ranks_sort_nodes (GPtrArray *nodes, double *key);
 
-/* Returns the memory of the rank that needs the most, in bytes: its peak of live values plus the
- * constants that the rank reads. */
+/* Returns the memory in bytes of the rank that needs the most memory. The memory of a rank is its
+ * peak of live values, plus the constants that the rank reads. */
 gint64 cleave_ranks_find_memory (const CleavePlacement *p);
 
 /* Times of a simulated run, in nanoseconds. */

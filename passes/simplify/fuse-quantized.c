@@ -31,7 +31,7 @@
 
 enum { X, SCALE, ZERO }; /* operand indices of QuantizeLinear and DequantizeLinear */
 enum { W = 1, BIAS };    /* operand indices of Conv and MatMul */
-/* Operand indices of QLinearConv. QLinearMatMul has all of them except the bias. */
+/* operand indices of QLinearConv; QLinearMatMul has the same operands, without the bias */
 enum { TO_X, TO_X_SCALE, TO_X_ZERO, TO_W, TO_W_SCALE, TO_W_ZERO, TO_Y_SCALE, TO_Y_ZERO, TO_BIAS };
 
 /* The `n` elements of a constant, in `dense`, a contiguous copy of the constant. */
@@ -147,7 +147,7 @@ is_kept_by_range (const CleaveNode *bound, const CleaveNode *quantize)
 
 /* Returns the Conv or MatMul whose result `quantize` quantizes. A Relu or Clip may stand between
  * both nodes if it changes nothing (is_kept_by_range()). Returns NULL if there is no such node, or
- * if its result has other readers. */
+ * if the result of the Conv or MatMul has other readers. */
 static const CleaveNode *
 find_product (const CleaveNode *quantize)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A node reads a Transpose, and moves above it. Computes the attributes of the node after the move,
- * and checks that the move changes no bit. `behind` is the call of the node before the move, which
- * reads the result of the Transpose. `front` is the call after the move, which reads the
- * Transpose's operand. */
+/* A node reads a Transpose, and moves above this Transpose. Computes the attributes of the node
+ * after the move, and checks that the move changes no bit. `behind` is the call of the node before
+ * the move, which reads the result of the Transpose. `front` is the call after the move, which
+ * reads the Transpose's operand. */
 
 #include "past-axes.h"
 
@@ -77,8 +77,9 @@ find_perm (const CleaveCall *behind,
   return found == (1u << rank) - 1;
 }
 
-/* Returns whether each element of the result depends on the same elements before and after the
- * move, and reads whole dimensions in the same order. The sums of the result then have the same
+/* Returns whether the move keeps the bits of the result. Each element of the result must depend on
+ * the same elements of the operand before and after the move. If the node reads whole dimensions,
+ * such as the dimensions of a sum, it must read them in the same order: sums then have the same
  * rounding errors. */
 static gboolean
 reads_alike (const CleaveShape *x,

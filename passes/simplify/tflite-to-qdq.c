@@ -147,8 +147,8 @@ lower_reduction (const CleaveNode *node)
                                  a->y_zero);
 }
 
-/* Lowers TfliteSoftmax. The scale follows from element 1 of its table, which is exp (-scale) in
- * units of 2^-31. */
+/* Lowers TfliteSoftmax. Operand 1 is a table. The scale of operand 0 follows from element 1 of the
+ * table, which is exp (-scale) in units of 2^-31. */
 static CleaveResult *
 lower_softmax (const CleaveNode *node)
 {

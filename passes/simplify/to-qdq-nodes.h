@@ -9,7 +9,8 @@
 
 /* Returns the smallest integer of a signed element type. */
 gint64 cleave_to_qdq_lowest (CleaveElement element);
-/* Returns the factor that a multiplier in units of 2^-31 and a left shift mean. */
+/* Returns the factor that TensorFlow Lite stores as a multiplier and a left shift: multiplier *
+ * 2^(shift - 31). */
 double cleave_to_qdq_factor (gint64 multiplier, gint64 shift);
 CleaveElement cleave_to_qdq_element (const CleaveResult *x);
 /* Returns the constant integers of an operand; NULL if the operand is not constant. */
