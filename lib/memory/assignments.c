@@ -182,9 +182,9 @@ note_uses (CleaveStorage *storage, const CleaveNode *node)
       }
 }
 
-/* Lets a view follow its base to another buffer (walk 3 of assignments.h): computes the location of
- * the view again, from the new location of its operand. Does nothing if the value is no view, or if
- * move-operands.c did not move the base. */
+/* Lets a view follow its base to another buffer: computes the location of the view again, from the
+ * new location of its operand. The third walk of assignments.h calls this function. Does nothing if
+ * the value is no view, or if move-operands.c did not move the base. */
 static void
 follow (CleaveStorage *storage, CleaveAssignment *assignment)
 {

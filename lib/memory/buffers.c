@@ -116,10 +116,11 @@ find_choices_at_peak (const CleaveStorage *storage, ChoiceKind kind, Choices *ch
   return FALSE;
 }
 
-/* `choices` are the staged operands and overlays of `best`; `more` are those of a new storage that
- * may replace `best`. Sets `enough` to the peak in bytes that the new storage must not exceed.
- * Returns FALSE if a lower bound shows that the peak of the new storage exceeds `enough`. This
- * avoids making three quarters of the storages that would not replace `best`. */
+/* Checks whether making a new storage can pay. `choices` are the staged operands and overlays of
+ * `best`, and `more` are the staged operands and overlays of the new storage, which may replace
+ * `best`. Sets `enough` to the peak in bytes that the new storage must not exceed. Returns FALSE if
+ * a lower bound shows that the peak of the new storage exceeds `enough`. This avoids making three
+ * quarters of the storages that would not replace `best`. */
 static gboolean
 is_worth (const CleaveStorage *best,
           ChoiceKind kind,

@@ -12,8 +12,8 @@
  *
  * A view shares its operand's buffer. A broadcast whose readers all read by strides also shares its
  * operand's buffer. An operand of a join (Assemble, Concat) is written straight into the join's
- * buffer. An element-wise op overwrites an operand that dies there. Every other value has a buffer
- * of its own.
+ * buffer. An element-wise op overwrites an operand that no later node reads. Every other value has
+ * a buffer of its own.
  *
  * Example: for x -> Conv -> y -> Relu -> z, y and z share one buffer and x has another. */
 
@@ -31,8 +31,9 @@ typedef enum {
                * positions; this join copies nothing */
   CLEAVE_ASSIGNMENT_MATERIALIZED = 1 << 5, /* a view that is copied to its own buffer, so that the
                                             * buffer of its operand can be reused */
-  CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of a result that is computed from
-                                        * this value row by row; the result may be smaller */
+  CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of the result that a node computes
+                                        * from this value row by row; the result may be smaller than
+                                        * this value */
   CLEAVE_ASSIGNMENT_LAPPED = 1 << 7    /* this value was moved into the buffer of another value,
                                         * which is computed strip by strip. Each strip overwrites
                                         * rows of this value that were read for the last time */
@@ -43,8 +44,8 @@ typedef struct
   CleaveResult *result;
   CleaveLocation location;
   CleaveAssignmentFlags flags;
-  guint base; /* index of the value of which this value is a view; its own index if it is no view. A
-               * view moves together with its base */
+  guint base; /* index of the value that this value is a view of; the index of this value if it is
+               * no view. A view moves together with its base */
   guint last; /* for a base: last position of a node that reads the base or a view of it; n_nodes
                * for an output */
   guint deadline;    /* for a base: position of the node that overwrites the base; CLEAVE_NEVER: no
@@ -83,8 +84,8 @@ typedef struct
 
 #define CLEAVE_BUFFER_ALIGNMENT 64
 
-/* Two steps whose order a lap fixes. Step `after` overwrites memory that step `before` reads or
- * writes, so `after` must run later. */
+/* Two steps that must keep their order because of a lap. Step `after` overwrites memory that step
+ * `before` reads or writes, so `after` must run later. */
 typedef struct
 {
   guint before, after;
@@ -134,8 +135,8 @@ typedef struct
   gint64 *live_before_laps; /* indexed by step: bytes in use before laps were made; NULL: there are
                              * no laps */
   gint64 copied_bytes, peak;
-  gboolean materializes;    /* whether a view is copied if its whole operand would else stay in
-                             * memory although only a few rows are needed */
+  gboolean materializes;    /* whether views are copied (materialized.h) if their operands can then
+                             * be freed earlier */
   const gboolean *staged;   /* indexed by value: whether the value is staged: stored outside of its
                              * join until it is copied; NULL: no value is staged */
   const gboolean *overlaid; /* indexed by position: whether the result overlays an operand; NULL: no

@@ -38,7 +38,7 @@ n_bytes (const CleaveAssignment *assignment)
   return cleave_tensor_type_n_bytes (&assignment->result->type);
 }
 
-/* Returns `next_near_peak` of GapSearch. At least `fraction` of the peak is near the peak. */
+/* Returns `next_near_peak` of GapSearch. `fraction` of the peak or more counts as near the peak. */
 static guint *
 find_near_peak (const CleaveStorage *storage, double fraction)
 {
@@ -338,8 +338,8 @@ note_in_windows (const CleaveStorage *storage, const CleaveResult *value, gboole
   return TRUE;
 }
 
-/* Marks in `staged` all operands that several windows share. If one of them were not staged, the
- * buffer of the last window that reads it would be in memory early, and the peak would not fall. */
+/* Marks in `staged` all operands that several windows share. If one operand were not staged, the
+ * buffer of the last window that reads it would be allocated early, and the peak would not fall. */
 gboolean
 cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
 {

@@ -8,7 +8,7 @@
  * 1/32, the arenas of five fitted networks are the same within 5 %. */
 #define MIN_PART 32
 
-/* Appends an CleaveLapAccess for the bytes of a value that a step reads or writes. `size`: bytes of
+/* Appends a CleaveLapAccess for the bytes of a value that a step reads or writes. `size`: bytes of
  * an element. */
 static void
 add_access (GArray *accesses,

@@ -188,8 +188,8 @@ overlay_buffer (LapSearch *l, guint under, guint over, gint64 shift)
   y->first = x->first;
 }
 
-/* Finds the dying buffer x whose lap saves most memory, and moves x into the buffer with index
- * `over`. Does nothing if there is no lap to make. */
+/* Finds the buffer x whose lap into the buffer with the index `over` saves the most memory, and
+ * moves x into this buffer. Does nothing if no lap saves memory. */
 static void
 overlay_best (LapSearch *l, guint over)
 {

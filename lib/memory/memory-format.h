@@ -17,11 +17,11 @@ cleave_memory_order_at (CleaveMemoryOrder order, guint place)
   return (order >> (4 * place)) & 0xf;
 }
 
-/* Writes the strides of a dense value in this order to `stride`. */
+/* Writes to `stride` the strides of a dense value that is stored in the memory order `order`. */
 void
 cleave_memory_order_strides (CleaveMemoryOrder order, const CleaveShape *shape, gint64 *stride);
-/* Returns whether strides have this order. Gaps between rows are allowed; dimensions of extent 1
- * are ignored. */
+/* Returns whether strides belong to the memory order `order`. Gaps between rows are allowed;
+ * dimensions of extent 1 are ignored. */
 gboolean
 cleave_memory_order_fits (CleaveMemoryOrder order, const CleaveShape *shape, const gint64 *stride);
 

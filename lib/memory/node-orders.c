@@ -19,7 +19,8 @@ typedef struct
 
 typedef struct
 {
-  GArray *stack; /* Visit: nodes that the walk has entered, and operands that it must still enter */
+  GArray *stack; /* Visit: nodes that the walk has entered, and operands that the walk must still
+                  * enter */
   GPtrArray *order;
   gboolean *seen;       /* indexed by node id: whether the walk has entered the node */
   const gint64 *weight; /* indexed by node id: weight; the walk visits the heaviest operand first;
@@ -123,8 +124,8 @@ compare_subtrees (gconstpointer a, gconstpointer b)
 }
 
 /* Returns the bytes needed to compute a node's value if its operands are computed one after the
- * other. The operands whose computation needs most memory besides their own size come first (Sethi
- * and Ullman's rule, optimal for trees). */
+ * other. The first operand is the one whose computation needs the most memory in addition to its
+ * result, and so on (Sethi and Ullman's rule, optimal for trees). */
 static gint64
 estimate (const CleaveNode *node, const Subtree *subtrees, GArray *operands)
 {
@@ -203,10 +204,10 @@ cleave_order_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
 /* The functions below compute the eager order (cleave_order_eager()): a walk that begins at the
  * inputs and runs each node as soon as its operands exist. */
 
-/* If a value has at most this many readers, its readers run as soon as possible. If it has more,
- * they run in the given order. The limit separates values whose readers are tiles, which are few,
- * from values whose readers are strips, which are many. With 4 in place of 8, a ShuffleNet and a
- * detector take 7 % more memory. */
+/* If a value has at most this many readers, its readers run as soon as possible. If the value has
+ * more readers, the readers keep their places in the given order. The limit separates values whose
+ * readers are tiles, which are few, from values whose readers are strips, which are many. With 4 in
+ * place of 8, a ShuffleNet and a detector take 7 % more memory. */
 #define MAX_READERS_AT_ONCE 8
 
 typedef struct
@@ -217,7 +218,7 @@ typedef struct
                        * directly or through other views. For any other node: the node itself */
   guint *n_missing;   /* indexed by node id: number of operands that are not computed yet; a view
                        * counts as computed when its node in `base` has run */
-  GPtrArray *ready;   /* CleaveNode: nodes that can run; the last one runs next */
+  GPtrArray *ready;   /* CleaveNode: nodes whose operands exist; the last entry runs next */
   GPtrArray *pending; /* CleaveNode: views whose readers have not been visited yet */
   GPtrArray *uses;    /* CleaveOperand: uses of the current result */
 } Eager;

@@ -12,9 +12,9 @@
  * node id: the heaviest operand of a node is visited first; NULL: the operands of a node are
  * visited from operand 0 on. */
 GPtrArray *cleave_order_depth_first (const CleaveGraph *graph, const gint64 *weight);
-/* Returns the depth-first order that visits first the operand whose computation needs the most
- * memory besides its result. `order` is any order of the nodes. Returns NULL if this order is the
- * same as cleave_order_depth_first (graph, NULL). */
+/* Returns the depth-first order that, at each node, first visits the operand whose computation
+ * needs the most memory in addition to the operand. `order` is any order of the nodes. Returns NULL
+ * if this order is the same as cleave_order_depth_first (graph, NULL). */
 GPtrArray *cleave_order_heaviest_first (const CleaveGraph *graph, const GPtrArray *order);
 /* Returns an order that begins at the inputs: goes through `order`, but runs each node as soon as
  * its operands are computed. Example: if strips of y and of z read one strip of x, both run before

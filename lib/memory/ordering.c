@@ -230,7 +230,7 @@ combine (Finding *f)
   return combined;
 }
 
-/* Adds the orders that node-orders.h finds, the order `file`, and the combination of all of them.
+/* Adds the orders that node-orders.c finds, the order `file`, and the combination of all these.
  */
 static void
 add_walks (Finding *f, GPtrArray *file)
@@ -336,8 +336,8 @@ cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders)
   return g_ptr_array_ref (f.best->order);
 }
 
-/* Returns FALSE if the file's order need not be measured with laps: it is the best order, or a
- * candidate whose peak is above the peak of the best order. */
+/* Returns whether to measure the file's order with laps. FALSE if this order is the best order, or
+ * a candidate whose peak is above the peak of the best order. */
 static gboolean
 may_keep_file (const Finding *f)
 {

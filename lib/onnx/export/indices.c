@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts the indices of pieces of MaxPool and MaxUnpool. In ONNX, an index counts the elements of
- * the operand that the node reads. In the Cleave graph, an index counts the elements of the whole
- * operand, before the split. The piece reads a range of the whole operand.
+/* Converts the indices of pieces of MaxPool and MaxUnpool. In ONNX, an index is a position in the
+ * operand that the node reads. In the Cleave graph, an index is a position in the whole operand,
+ * before the split. The piece reads a range of the whole operand.
  *
  * MaxPool: dimension 0 is the slowest in the order of the indices, and the last dimension is the
  * fastest. In dimension k, the piece has extent e_k and stride s_k (in elements), the whole operand

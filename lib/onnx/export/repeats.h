@@ -43,8 +43,8 @@ typedef struct
   guint *first_use, *uses; /* readers of value v: nodes uses[first_use[v] … first_use[v + 1] - 1] */
   CleaveTensorType *types; /* indexed by value: type of the value, if `is_known` */
   gboolean *is_known;
-  guint *kinds; /* indexed by node: number of the node's kind. Nodes of one kind differ only in
-                 * operands (other than constants) and in the begins of Slices */
+  guint *kinds; /* indexed by node: number of the node's kind. Nodes of one kind differ only in the
+                 * operands that are not constant, and in the begins of Slices */
 } CleaveOnnxList;
 
 /* The source of an operand of a node in an iteration. */

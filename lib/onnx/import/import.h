@@ -283,10 +283,11 @@ void cleave_onnx_blocked_free (CleaveOnnxBlocked *blocked);
 gboolean cleave_onnx_is_filter (const CleaveTensor *weights);
 gboolean cleave_onnx_is_nchwc (const char *domain, const char *op);
 gboolean cleave_onnx_upgrade_nchwc (CleaveOnnxNode *node, GError **error);
-/* If the file stores an operand of an element-wise node in blocks, replaces the operand by a Slice
- * of it. The Slice keeps only the channels that the readers of the node's result use; the other
- * channels are padding. Sets `n_padded` to the number of channels of the result in the file; 0: no
- * operand is in blocks. Fails if another op reads an operand in blocks. */
+/* If the file stores the channels of an operand of an element-wise node in blocks, replaces the
+ * operand by a Slice of the operand. The Slice keeps only the channels that the readers of the
+ * node's result use; the other channels are padding. Sets `n_padded` to the number of channels of
+ * the result in the file; 0: no operand is in blocks. Fails if the node is neither element-wise nor
+ * a Concat, or if only some of the operands are in blocks. */
 gboolean cleave_onnx_narrow_blocked (CleaveOnnxNode *node, gint64 *n_padded, GError **error);
 /* Fails if a dynamic node has channels in blocks. The dynamic part keeps nodes as they are in the
  * file, but the static part computes values without blocks. */

@@ -92,9 +92,8 @@ is_default (const CleaveOnnxImport *import,
          type.element == cleave_tensor_get_type (value->constant)->element;
 }
 
-/* Returns whether the options give a value to input `name`. An option for the extent of a dimension
- * can also be the value of an input: if `name` is the name in the option, and no dimension has this
- * name. */
+/* Returns whether the options give a value to input `name`. An option for the extent of dimension
+ * `name` also is the value of input `name` if no dimension has this name. */
 static gboolean
 has_given (const CleaveOnnxOptions *options, const char *name, const GPtrArray *dims)
 {

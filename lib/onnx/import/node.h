@@ -71,8 +71,8 @@ void cleave_onnx_node_free (CleaveOnnxNode *node);
 void cleave_onnx_node_free_unused (CleaveOnnxNode *node);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxNode, cleave_onnx_node_free)
 CleaveOnnxAttr *cleave_onnx_node_find (const CleaveOnnxNode *node, const char *attr);
-/* Removes the attribute from the node and returns it; the caller frees it. Returns NULL if the node
- * does not have it. */
+/* Removes the attribute named `attr` from the node, and returns the attribute; the caller frees it.
+ * Returns NULL if the node has no attribute of this name. */
 CleaveOnnxAttr *cleave_onnx_node_take (CleaveOnnxNode *node, const char *attr);
 CleaveOnnxValue *cleave_onnx_node_operand (const CleaveOnnxNode *node, guint index);
 void cleave_onnx_node_set_operand (CleaveOnnxNode *node, guint index, CleaveOnnxValue *value);

@@ -35,9 +35,9 @@ typedef struct
   const CleaveOp *assemble;
   GArray *stack;       /* Part: parts that list_parts() has not visited yet; the last entry is the
                         * next part */
-  GArray *parts;       /* Part: the parts of the join that is merged now, and of the joins that
-                        * it absorbs */
-  GPtrArray *inner;    /* CleaveNode: the joins that the join which is merged now absorbs */
+  GArray *parts;       /* Part: the parts of the join that is merged now, and of the joins in
+                        * `inner` */
+  GPtrArray *inner;    /* CleaveNode: the joins that become part of the join that is merged now */
   GHashTable *by;      /* maps a CleaveNode to the node that replaces it; NULL: the node is
                         * absorbed */
   GHashTable *weights; /* set of CleaveNode: the constants that the absorbed nodes read */
@@ -239,8 +239,8 @@ merge_part (Merging *merging, CleaveNode *slice)
 
 /* The functions below merge the products or Gathers of a Resize. */
 
-/* Returns the first operand without a constant value, of the two operands of a matrix product or a
- * Gather. Returns NULL if both operands are constant. */
+/* Returns the operand of a matrix product or a Gather that is not constant; the first one if
+ * neither operand is constant. Returns NULL if both operands are constant. */
 static CleaveResult *
 find_resized (const CleaveNode *node)
 {

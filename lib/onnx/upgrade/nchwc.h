@@ -20,9 +20,8 @@ struct CleaveOnnxBlocked
                        * without padding */
 };
 
-/* Returns whether an op computes each element of its result from one element of each operand. If
- * the operands of such an op have their channels in blocks, ONNX Runtime lets the result have its
- * channels in blocks, too. */
+/* Returns whether an op is element-wise, such as Add, or a Concat. If the operands of such an op
+ * have their channels in blocks, ONNX Runtime lets the result have its channels in blocks, too. */
 gboolean cleave_onnx_keeps_blocks (const char *op);
 /* Returns the number of channels of a value that are not padding; G_MAXINT64 if the value is not in
  * blocks. */
