@@ -145,8 +145,8 @@ print_weights (const CleaveBundleCmsisCall *call, CleaveBundleLayer *layer, GStr
                                                          (gsize) (channels * conv->in * taps)));
 }
 
-/* Appends the field `filter`: the constants that every kind of convolution has. Of the scales,
- * appends the first `n_scales`: 1 if all channels have the same scale. */
+/* Appends the field `filter`: the constants that every kind of convolution has. Appends only the
+ * first `n_scales` scales: 1 scale if all channels have the same one. */
 static void
 print_filter (const CleaveBundleCmsisCall *call,
               gsize n_scales,

@@ -67,7 +67,7 @@ is_chain (const CleaveBundle *bundle, const CleaveBundleSegment *segment, guint 
   return s + 1 < segment->end;
 }
 
-/* Sets `memory`, indexed by step, for the results of a segment's steps. */
+/* Sets memory[s] to the memory of the result of step s, for each step s of a segment. */
 static void
 set_memory (const CleaveBundle *bundle, const CleaveBundleFlow *flow, Memory *memory)
 {

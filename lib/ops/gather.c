@@ -156,10 +156,10 @@ copy_blocks (
     while (cleave_lines_next (&lines));
 }
 
-/* An entry of `indices` has one block for each position in the dimensions before the axis. If a
- * block is shorter than SHORT_BLOCK bytes, and an entry has at least MANY_BLOCKS * n blocks, for n
- * entries, the kernel copies all blocks of an entry as one strided view. Example: one entry selects
- * column 0 of [65536, 2]. One view takes 30 us, block by block 560 us. */
+/* An index has one block for each position in the dimensions before the axis. The kernel copies all
+ * blocks of an index as one strided view if a block is shorter than SHORT_BLOCK bytes, and each of
+ * the n indices has at least MANY_BLOCKS * n blocks. Example: one index selects column 0 of [65536,
+ * 2]. The copy as a view takes 30 us, block by block 560 us. */
 #define SHORT_BLOCK 64
 #define MANY_BLOCKS 16
 
