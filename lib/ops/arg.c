@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ArgMax and ArgMin: the index along the axis of the largest or smallest element, as int64. Of
- * several equal elements, the result is the index of the first element, or of the last element with
- * select_last_index. ArgMax treats NaN as larger than all numbers. ArgMin treats NaN as smaller
- * than all numbers. All dimensions but the axis can be split. */
+/* ArgMax and ArgMin: the index along the axis of the largest or smallest element, as int64. If
+ * several elements are equal, the result is the index of the first one or, with select_last_index,
+ * of the last one. ArgMax treats NaN as larger than all numbers. ArgMin treats NaN as smaller than
+ * all numbers. All dimensions but the axis can be split. */
 
 #include "../ir/op.h"
 #include "axes.h"

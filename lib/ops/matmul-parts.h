@@ -41,8 +41,8 @@ void cleave_matmul_maps (const CleaveMatmulDims *dims,
 void cleave_matmul_maps_pair (const CleaveCall *call, guint operand, CleaveDimMap *map);
 /* Returns the multiply-adds of a product whose operand 0 is A. */
 gint64 cleave_matmul_macs (const CleaveCall *call);
-/* Sets stride[d] for each dimension d of the result: the step along d in a stack of matrices, in
- * elements of the stack. Returns the step along K, in elements. */
+/* Sets stride[d] for each dimension d of the result: the stride of dimension d in a stack of
+ * matrices, in elements of the stack. Returns the stride of the stack along K, in elements. */
 gint64 cleave_matmul_strides (const CleaveMatmulDims *dims,
                               CleaveMatmulSide side,
                               const CleaveView *stack,

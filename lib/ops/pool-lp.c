@@ -29,7 +29,8 @@ typedef struct
 
 /* Sets `begin` and `end` of `reads` to the results for which a tap reads data instead of padding.
  * `tap` is the tap's index along the line; the line consists of n results from result `first` on.
- * Sets `offset` and `step` to the elements that the tap reads for these results. */
+ * Advances `offset` to the element that the tap reads for result `begin`. Sets `step` to the
+ * distance of the elements that the tap reads for adjacent results. */
 static void
 clip_to_data (
     const CleaveWindow *w, gint64 tap, gint64 first, gint64 n, gint64 stride, Reads *reads)

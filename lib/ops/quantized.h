@@ -40,9 +40,9 @@ double cleave_quantized_load (const CleaveCall *call,
  * clamped to the range of the element type, an integer of 8 or 16 bits. */
 void cleave_quantized_store (CleaveElement element, gpointer at, float value, double zero_point);
 
-/* For an operand of a matrix product of bytes, sets stride[d] for each dimension d of the result:
- * the step along d in the operand, in elements. The operand must be present. Returns the step along
- * K, in elements. */
+/* For an operand of a matrix product of bytes, sets stride[d] for each dimension d of the result.
+ * stride[d] is the stride of dimension d in the operand, in elements. Returns the operand's stride
+ * along K, in elements. The operand must be present. */
 gint64 cleave_quantized_matmul_strides (const CleaveCall *call,
                                         guint operand,
                                         const CleaveView *view,

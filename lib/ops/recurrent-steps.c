@@ -18,7 +18,7 @@
 #include "recurrent.h"
 #include "reference.h"
 
-/* A row of elements of a view, with a step in elements. If the view is NULL, all elements are 0. */
+/* A row of a view; `step`: distance of its elements. If the view is NULL, all elements are 0. */
 typedef struct
 {
   const CleaveView *view;

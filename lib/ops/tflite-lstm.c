@@ -186,7 +186,7 @@ macs (const CleaveCall *call)
       cleave_saturated_add (call->operands[W].shape.dim[1], call->operands[R].shape.dim[1]));
 }
 
-/* A row of elements, with a step in elements. */
+/* A row of elements; `step`: distance of adjacent elements, in elements. */
 typedef struct
 {
   CleaveElement element;

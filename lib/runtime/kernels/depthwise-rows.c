@@ -77,8 +77,8 @@ cleave_depthwise_pack (const CleaveView *w, gboolean is_paired, float *to)
  * multiply-add is a call that overwrites all registers. There, the functions would save no load,
  * and the compiler would need a minute for them. */
 #if defined(CLEAVE_HAS_FMA)
-/* Multiplies a row of taps by x and adds the products to the sums. Loads each vector of x once for
- * all pixels of the block that read it. */
+/* Adds the products of a row of taps to the sums of a block of pixels. `x`: the elements that the
+ * taps read; `w`: the weights. Loads each vector of x once for all pixels that read it. */
 static CLEAVE_SPECIALISED void
 slide_row (const Run *run,
            const float *x,

@@ -127,9 +127,9 @@ leave_buffers (Simulation *sim, guint step)
       sim->live -= task->n_bytes[task->touched[i]];
 }
 
-/* Makes a step ready after its last predecessor, `pred`, has finished on `thread`. Of the steps
- * that should run right after `pred`, the first one becomes the next step of `thread`. All other
- * steps go to a heap. */
+/* Makes a step ready after its last predecessor, `pred`, has finished on `thread`. The first step
+ * that should run right after `pred` (`along`) becomes the next step of `thread`. All other steps
+ * go to a heap. */
 static void
 release (Simulation *sim, guint step, guint pred, guint thread)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Ranks the steps by the cost of their longest path to the end of the run: the step with the
- * longest path has rank 0. Of two steps with equal paths, the step with the smaller number comes
- * first. */
+ * longest path has rank 0. If two steps have equally long paths, the step with the smaller number
+ * comes first. */
 
 #include "urgency.h"
 
