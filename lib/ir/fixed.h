@@ -8,9 +8,9 @@
 
 #include "graph-private.h"
 
-/* Callbacks of cleave_fixed_walk(), which calls `visit` for a fixed node and for all nodes that the
- * node depends on, producers before consumers. Skips nodes for which `is_seen` returns TRUE. Stops
- * and returns FALSE as soon as a call of `visit` returns FALSE. */
+/* Callbacks of cleave_fixed_walk(). The walk calls `visit` for a fixed node and for all nodes that
+ * the node depends on, producers before consumers. The walk skips nodes for which `is_seen` returns
+ * TRUE. If a call of `visit` returns FALSE, the walk stops and returns FALSE. */
 typedef gboolean (*CleaveFixedSeen) (CleaveNode *node, gpointer data);
 typedef gboolean (*CleaveFixedVisit) (CleaveNode *node, gpointer data);
 gboolean cleave_fixed_walk (CleaveNode *node,

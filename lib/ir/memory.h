@@ -8,8 +8,9 @@
 
 #include <glib.h>
 
-/* Allocates aligned memory whose size a model decides. Returns NULL and CLEAVE_ERROR_MEMORY if
- * there is not enough memory. `what` names the purpose in the error message. Free with free(). */
+/* Allocates aligned memory, for a size that depends on the model. Returns NULL and
+ * CLEAVE_ERROR_MEMORY if there is not enough memory. `what` names the purpose in the error message.
+ * Free with free(). */
 gpointer cleave_memory_try (gint64 n_bytes, gsize alignment, const char *what, GError **error);
 /* Allocates memory that other processes can map, in an anonymous file (memfd), and sets `fd` to the
  * descriptor. If the system has no such files, allocates ordinary memory and sets `fd` to -1. Free

@@ -11,5 +11,6 @@
 
 /* Replaces each NaN among n elements by the quiet NaN with a positive sign and no payload. */
 void cleave_nans_settle (CleaveElement element, gpointer data, gint64 n);
-/* Returns whether n elements have the same bits; any NaN equals any other. */
+/* Returns whether two arrays of n elements have the same bits. Any NaN counts as equal to any other
+ * NaN. */
 gboolean cleave_nans_equal (CleaveElement element, gconstpointer a, gconstpointer b, gint64 n);

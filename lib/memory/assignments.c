@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs walks 1 and 3 of the three walks that assign buffers (assignments.h). Walk 1 lets views
- * share the buffers of their operands. Walk 3 moves the views of moved operands. */
+/* Runs the first and the third of the three walks that assign buffers (assignments.h). The first
+ * walk lets views share the buffers of their operands. The third walk moves the views of moved
+ * operands. */
 
 #include "assignments.h"
 

@@ -146,8 +146,8 @@ buffer_ends_init (BufferEnds *buffer_ends, const CleaveStorage *storage)
     }
 }
 
-/* Returns the position after which all operands of a node exist, and all buffers to which the node
- * writes. Takes the positions of moved nodes from `slots`. */
+/* Returns the position after which all operands of a node, and all buffers that the node writes,
+ * exist. Takes the positions of moved nodes from `slots`. */
 static guint
 find_earliest (const CleaveNode *node,
                const CleaveStorage *storage,

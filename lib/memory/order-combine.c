@@ -20,20 +20,19 @@ add_sources (const GPtrArray *from, GPtrArray *to)
 
 /* A walker: the order of a candidate, and how many nodes of the order the walker has run. `next` is
  * the next position in the order, `begin` the position of the last cut. `n` is the number of nodes
- * that have run, not counting sources (inputs and constants). `furthest` is 1 plus the largest
- * `index_in_first` of the nodes that have run. */
+ * that have run, not counting sources: inputs and fixed nodes (cleave_node_is_source()). `furthest`
+ * is 1 plus the largest `index_in_first` of the nodes that have run. */
 typedef struct
 {
   CleaveOrderCandidate *candidate;
   const guint *index_in_first; /* indexed by node id: index of the node in the order of the first
-                                * candidate, not counting sources (inputs and constants) */
+                                * candidate, not counting sources */
   guint begin, next, n, furthest;
   gint64 peak; /* largest number of bytes in use since position `begin` */
 } Walker;
 
 /* Advances a walker until it has run at least `n` nodes, and has run exactly the same set of nodes
- * as the first candidate after the same number of nodes. Sources (inputs and constants) are not
- * counted. */
+ * as the first candidate after the same number of nodes. Sources are not counted. */
 static void
 walk_on (Walker *walker, guint n)
 {
@@ -83,8 +82,8 @@ add_section (const Walker *walker, GPtrArray *order)
 }
 
 /* Returns whether the orders of two candidates run the current section in the same sequence. The
- * current section of an order is its nodes at the positions from `begin` to `next`, without inputs
- * and constants. All orders have the same nodes in this section. */
+ * current section of an order is the nodes at the positions from `begin` to `next`, without
+ * sources. All orders have the same nodes in this section. */
 static gboolean
 is_same_section (const Walker *a, const Walker *b)
 {

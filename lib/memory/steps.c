@@ -219,7 +219,7 @@ typedef struct
 /* Returns whether a value is an input that stays in the caller's memory: the graph excludes inputs
  * from the arena, and no node overwrites the input. */
 static gboolean
-is_staged (const CleaveAssignment *assignment)
+stays_with_caller (const CleaveAssignment *assignment)
 {
   const CleaveNode *node = assignment->result->node;
 
@@ -253,7 +253,7 @@ add_buffer (CleaveStorage *storage, guint root, guint step)
 {
   CleaveBuffer buffer = { .value = root, .first = step, .last = step };
 
-  if (!is_staged (&storage->assignments[root]))
+  if (!stays_with_caller (&storage->assignments[root]))
     buffer.n_bytes =
         cleave_align_up (cleave_tensor_type_n_bytes (&storage->assignments[root].result->type),
                          CLEAVE_BUFFER_ALIGNMENT);

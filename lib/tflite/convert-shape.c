@@ -208,8 +208,8 @@ read_block (CleaveTfliteImport *import, gint64 *block, CleaveResult **x, GError 
   return TRUE;
 }
 
-/* Reshapes x to `shape` and permutes it by `perm`. Then reshapes it to the shape of output 0, and
- * makes it output 0. */
+/* Reshapes x to `shape`, permutes the dimensions by `perm`, and reshapes the value to the shape of
+ * output 0. Makes the value output 0. */
 static gboolean
 set_permuted (CleaveTfliteImport *import,
               CleaveResult *x,

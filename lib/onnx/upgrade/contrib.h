@@ -77,14 +77,14 @@ CleaveOnnxValue *
 cleave_onnx_count (CleaveOnnxNode *node, gint64 from, const CleaveShape *shape, GError **error);
 
 #define CLEAVE_ONNX_ANY (-1) /* in a shape for cleave_onnx_expect(): any extent */
-/* Checks that a value is present and has the shape `shape`. If not, sets an error that names the
- * actual shape and calls the value `what`. */
+/* Checks that a value is present and has the shape `shape`. If not, sets an error with the actual
+ * shape; `what` describes the value in the message. */
 gboolean cleave_onnx_expect (const CleaveOnnxNode *node,
                              const char *what,
                              const CleaveOnnxValue *value,
                              const CleaveShape *shape,
                              GError **error);
-/* Fails if operand `operand` is present. The error calls the operand `what`. */
+/* Fails if operand `operand` is present. `what` describes the operand in the error message. */
 gboolean
 cleave_onnx_refuse (const CleaveOnnxNode *node, guint operand, const char *what, GError **error);
 /* Removes an integer attribute from the node. Fails if the attribute is present and its value is

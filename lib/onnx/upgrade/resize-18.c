@@ -233,7 +233,7 @@ shrinks (const CleaveOnnxResizeTarget *target)
 }
 
 /* Upgrades a node whose scales and extents are known. If our op record can express the node, adapts
- * the node's attributes. If not, replaces the node by Gathers and products with weights. */
+ * the node's attributes. If not, replaces the node by Gathers, Muls with weights, and sums. */
 static gboolean
 use_target (CleaveOnnxNode *node,
             const char *policy,
