@@ -61,9 +61,10 @@ gconstpointer cleave_weights_get (CleaveWeights *weights,
 /* Returns a fact about the weights of a base, as `n_bytes` bytes that `find` computes. Example:
  * whether all weights fit into 4 bits. A kernel reads the fact in `prepare`, to choose a layout.
  *
- * The first call for a base and a `question` calls `find (base, data, memory)`; later calls return
- * the same memory. `find` is called even if cleave_weights_new_unpacked() made `weights`. If `find`
- * is NULL, returns memory with undefined contents. */
+ * The first call for a base and a `question` calls `find (base, data, memory)`, unless a saved
+ * program stores the fact; later calls return the same memory. `find` is called even if
+ * cleave_weights_new_unpacked() made `weights`. If `find` is NULL, returns memory with undefined
+ * contents. */
 gconstpointer cleave_weights_ask (CleaveWeights *weights,
                                   CleaveTensor *base,
                                   const char *question,

@@ -83,8 +83,8 @@ recurrent_start (float *to, const float *from, int32_t n)
 }
 
 /* Prepares `s` for time step number call->row of one sequence. The column `column` of each value
- * belongs to this sequence. In time step 0, copies the initial state from operand 1 or from
- * constants. */
+ * belongs to this sequence. In time step 0, sets the initial state: from operand 1, from constants,
+ * or to zeros. */
 static inline void
 recurrent_set_step (const CleaveCall *call, int32_t column, RecurrentStep *s)
 {
