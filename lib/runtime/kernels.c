@@ -108,10 +108,14 @@ static const Level levels[] = {
 };
 /* clang-format on */
 
+/* Returns the level `name` or, if `name` is NULL or no level of this processor, the highest level
+ * of this processor. A build may have no level of this processor. Then returns a level without
+ * kernel families, so that reference kernels compute all nodes. */
 static const Level *
 find_level (const char *name)
 {
-  const Level *best = NULL;
+  static const Level reference = { .name = "reference" };
+  const Level *best = &reference;
 
   for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
     {
