@@ -76,7 +76,7 @@ if [ ! -e $dir/build.ninja ]; then
   printf "[constants]\nroot = '%s'\n" "$root" >"$root/root.ini"
   # Introspection, Python and docs would run programs of the host in qemu. The tests do not need the other packages.
   CC_LD='' meson setup $dir --cross-file "$root/root.ini" --cross-file tools/aarch64.ini -Dlevels=dot,i8mm \
-    -Doptimization=$optimization -Dintrospection=disabled -Dpython=disabled -Ddocs=disabled -Dcompletions=disabled \
+    -Doptimization=$optimization -Db_pch=true -Dintrospection=disabled -Dpython=disabled -Ddocs=disabled -Dcompletions=disabled \
     -Dmpi=disabled -Dimages=disabled -Dpictures=disabled >&2
 fi
 

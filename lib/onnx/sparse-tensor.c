@@ -101,7 +101,7 @@ scatter (CleaveTensor *to,
 }
 
 static CleaveTensor *
-read (Onnx__SparseTensorProto *proto, CleaveOnnxFolder *folder, GError **error)
+read_dense (Onnx__SparseTensorProto *proto, CleaveOnnxFolder *folder, GError **error)
 {
   g_autoptr (CleaveTensor) values = NULL, indices = NULL, tensor = NULL;
   CleaveTensorType type;
@@ -124,7 +124,7 @@ CleaveTensor *
 cleave_onnx_sparse_tensor (Onnx__SparseTensorProto *proto, CleaveOnnxFolder *folder, GError **error)
 {
   const char *name = proto->values == NULL ? NULL : proto->values->name;
-  CleaveTensor *tensor = read (proto, folder, error);
+  CleaveTensor *tensor = read_dense (proto, folder, error);
 
   if (tensor == NULL)
     g_prefix_error (error, "sparse tensor '%s': ", name == NULL ? "" : name);
