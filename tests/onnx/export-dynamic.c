@@ -187,7 +187,8 @@ add_tests (Suite *suite)
 {
   TCase *random = tcase_create ("random");
 
-  tcase_add_loop_test (random, random_graphs_with_dynamic_tails_split_with_the_same_bits, 0, 40);
+  tcase_add_loop_test (random, random_graphs_with_dynamic_tails_split_with_the_same_bits, 0,
+                       CLEAVE_TRIALS (40));
   suite_add_tcase (suite, random);
   cleave_add_case (suite, "export-dynamic", a_split_model_keeps_its_dynamic_part,
                    names_of_dynamic_values_are_not_given_to_pieces,

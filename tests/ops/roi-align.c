@@ -225,7 +225,7 @@ add_tests (Suite *suite)
 
   cleave_add_case (suite, "roi-align", pools_regions, regions_and_channels_split,
                    the_work_is_limited_by_the_image, NULL);
-  tcase_add_loop_test (random, results_have_the_bits_of_the_definition, 0, 300);
+  tcase_add_loop_test (random, results_have_the_bits_of_the_definition, 0, CLEAVE_TRIALS (300));
   suite_add_tcase (suite, random);
 }
 

@@ -50,7 +50,7 @@ check_sums (const CleaveMemoryTimeline *timeline)
 
 START_TEST (timeline_is_that_of_a_program)
 {
-  for (guint32 seed = 0; seed < 40; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (40); seed++)
     for (guint n_threads = 1; n_threads <= 3; n_threads++)
       {
         g_autoptr (CleaveGraph) graph = random_graph (seed, 40);

@@ -155,7 +155,7 @@ START_TEST (peak_and_scratch_are_those_of_a_program)
   g_autoptr (GError) error = NULL;
   guint n_more = 0, n_with_scratch = 0;
 
-  for (guint32 seed = 0; seed < 40; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (40); seed++)
     for (guint n_threads = 1; n_threads <= 3; n_threads++)
       {
         g_autoptr (CleaveGraph) graph = random_graph (seed, 40);

@@ -206,7 +206,7 @@ assert_topological (const GPtrArray *order, const CleaveGraph *graph)
  */
 START_TEST (orders_of_ranks_have_all_nodes)
 {
-  for (guint seed = 0; seed < 60; seed++)
+  for (guint seed = 0; seed < CLEAVE_TRIALS (60); seed++)
     {
       g_autoptr (CleaveGraph) graph = random_split_graph (seed);
       g_autoptr (GRand) random = g_rand_new_with_seed (seed);

@@ -172,7 +172,7 @@ assert_no_races (const CleaveGraph *graph, guint n_threads)
 
 START_TEST (random_graphs_have_no_races)
 {
-  for (guint32 seed = 0; seed < 60; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (60); seed++)
     {
       g_autoptr (CleaveGraph) graph = random_graph (seed, 10 + seed);
 
@@ -187,7 +187,7 @@ END_TEST
     */
 START_TEST (an_empty_value_causes_no_waits)
 {
-  for (guint32 seed = 0; seed < 60; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (60); seed++)
     {
       g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
