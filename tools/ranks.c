@@ -63,8 +63,9 @@ place (CleaveGraph *graph,
              : NULL;
 }
 
-/* Splits a graph for the ranks and places its nodes. With several runs in flight, also places
- * the unsplit graph, so that each rank has whole nodes, and returns the faster placement. */
+/* Splits a graph for the threads of all ranks, and places the nodes on the ranks. With several runs
+ * in flight, makes a second placement, of the graph split for the threads of one rank. Returns the
+ * placement with the shorter simulated time from one result to the next. */
 CleavePlacement *
 cleave_place_to_run (CleaveGraph *graph,
                      const CleaveNetwork *network,

@@ -17,8 +17,9 @@ typedef struct
   CleaveBundleModel *model;
   const CleaveBundleOptions *options;
   GHashTable *values;    /* maps a CleaveResult to 1 plus the index of its value */
-  gint64 max_call_bytes; /* limit of `call_bytes` of the layers that call CMSIS-NN; negative: no
-                            layer calls CMSIS-NN */
+  gint64 max_call_bytes; /* a layer calls CMSIS-NN only if the operands, the result and the context
+                            buffer of the call have at most this many bytes; negative: no layer
+                            calls CMSIS-NN */
 } CleaveBundleBuilder;
 
 /* Adds a value for a result, and returns the value's index. */

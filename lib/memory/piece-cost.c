@@ -46,9 +46,10 @@
 /* Mean time to copy the carried rows of one piece of an op without multiply-adds, in ns. The mean
  * is shorter than CARRY_PRODUCT, since most of these ops carry no rows. */
 #define CARRY 80
-/* Bytes that a piece reads per ns if the nearer caches hold them. */
+/* Bytes per ns, for the first 512 KiB that a piece reads and writes. The cost model assumes that
+ * the caches of one thread hold these bytes (cleave_cost_of_bytes_at()). */
 #define NEAR_PER_NS 64
-/* Bytes that a piece reads per ns if the nearer caches do not hold them. */
+/* Bytes per ns, for all bytes after the first 512 KiB that a piece reads and writes. */
 #define FAR_PER_NS 40
 /* Bytes of weights that a piece reads per ns if an earlier piece has read the same weights. */
 #define AGAIN_PER_NS 80

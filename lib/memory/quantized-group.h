@@ -117,11 +117,13 @@ gboolean cleave_node_goes_by_elements (const CleaveNode *node);
  * is the earliest in `order`. NULL: there is no such value. The caller frees the array. */
 CleaveResult **cleave_byte_functions_find (const CleaveGraph *graph, const GPtrArray *order);
 
-/* Returns the graph with each quantized group merged into one node; NULL if the graph has no group
- * or has a cycle. */
+/* Returns a new graph, in which one node replaces the nodes of each quantized group of `graph`.
+ * Returns NULL if `graph` has no quantized group, or has a cycle. */
 CleaveGraph *cleave_group_quantized (const CleaveGraph *graph);
 /* Merges groups as cleave_group_quantized() does. Sets `*nodes` to an array indexed by the id of a
- * node of `graph`. The entry is the node of the new graph that replaces the node of `graph`. */
+ * node of `graph`. The entry is the node of the new graph that replaces the node of `graph`; NULL:
+ * the new graph does not need the node of `graph`. The caller frees the array. If the function
+ * returns NULL, `*nodes` may be NULL. */
 CleaveGraph *cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes);
 /* Returns a graph in which DequantizeLinear runs after data movement (views, joins, reshapes), so
  * that 8-bit values are moved. Example: DequantizeLinear, Slice, Conv becomes Slice,

@@ -33,18 +33,18 @@ const CleaveOp cleave_op_qdq_table = { .name = "QdqTable",
                                        .attrs_size = sizeof (CleaveQdqTable),
                                        .kernel = kernel };
 
-/* Evaluates the calls of a group once for all 256 values of a byte. The evaluation replaces the
- * group's 8-bit operand by a value of 256 elements: the largest dimension of the group's result
- * gets the extent 256, all other dimensions get 1. Example: for a result [1, 8, 14, 14], the value
- * is [1, 1, 256, 1]. All calls must be element-wise, except for a MaxPool at the begin of the
- * group. */
+/* An evaluation of the calls of a group, once for all 256 values of a byte. The evaluation replaces
+ * the group's 8-bit operand by a value of 256 elements, which has the rank of the group's result.
+ * The dimension that is largest in the result gets the extent 256, all other dimensions get 1.
+ * Example: for a result [1, 8, 14, 14], the value is [1, 1, 256, 1]. All calls must be
+ * element-wise, except for one MaxPool that reads a DequantizeLinear. */
 typedef struct
 {
   const CleaveKernelInstance *group;
   CleaveBody body;
   CleaveShape shape;
-  const CleaveBodyCall *pool; /* the MaxPool at the beginning of the group, which the evaluation
-                               * skips; NULL: none */
+  const CleaveBodyCall *pool; /* the group's MaxPool; NULL: the group has none. The evaluation does
+                               * not compute the MaxPool: the result is equal to the operand */
   guint8 bytes[N_BYTES];
   CleaveView *values; /* indexed by call: the result of the call for all 256 bytes */
 } Evaluation;
@@ -96,8 +96,8 @@ find_operand (Evaluation *e, guint from, guint *outer, CleaveView *view)
   return TRUE;
 }
 
-/* Evaluates a call of the group. Sets `outer` to the group's operand that the table looks up.
- * Returns FALSE if a table cannot replace the call. */
+/* Evaluates a call of the group. If the call reads the group's 8-bit operand, sets `outer` to the
+ * index of this operand. Returns FALSE if a table cannot replace the call. */
 static gboolean
 evaluate_call (Evaluation *e, guint index, guint *outer)
 {

@@ -47,9 +47,10 @@ typedef struct
   GArray *spans;
   gboolean is_placed; /* the buffers are placed, so `arena_bytes` is exact */
   /* largest arena, in bytes, for which the measurement is valid. The measurement assumes that a
-   * program makes laps (lib/memory/laps.c). If the placed buffers take more than `most_bytes`, a
-   * program may need less memory without laps. Then cleave_fit_measurement_place() measures the
-   * plan again and places the buffers */
+   * program makes laps: a result that strips compute overlays a dying value (lib/memory/laps.c). If
+   * the arena of the placed buffers is larger than `most_bytes`, a program may need less memory
+   * without laps. In this case, cleave_fit_measurement_place() measures the plan again. The new
+   * measurement is made with or without laps, as a program would be */
   gint64 most_bytes;
   gint64 peak_without_overlays; /* largest number of live bytes, if no result overlaid a dying
                                    operand */

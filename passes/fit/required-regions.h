@@ -68,8 +68,9 @@ struct _CleaveFitWalker
   GArray *read; /* guint: indices of the values that nodes of the segment read; some of them are
                    computed in the segment */
   GArray *ends; /* guint: indices of the values that the end nodes compute */
-  /* guint: indices of the results of joins, if a step before the join writes an operand of the join
-   * into the join's buffer */
+  /* guint: indices of the results of some joins of the segment. The array lists a join only if the
+   * join's buffer is in use before the join runs: an earlier step writes an operand into the
+   * buffer */
   GArray *joins;
   gint64 peak;            /* peak of the unsplit graph in bytes */
   guint walk_number;      /* number of the current walk */

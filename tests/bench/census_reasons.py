@@ -7,7 +7,10 @@ import re
 BYTES, WIDE, INTEGERS = 'uint8|int8|bool', 'int32|int64', 'uint8|int8|int32|int64'
 RARE = 'by the reference kernel: no network that we know has it'
 
-# (ops, where, element types, reason): regular expressions that match as a whole; the first matching line applies.
+# Each line is (ops, where, element types, reason). The first three entries are regular expressions for the name of a
+# cell's op, for the text `where` of the cell, and for the name of its element type. Each expression must match the
+# whole name or text. census_cases.py sets `where`, such as '3x3 depthwise'. The first line that matches a cell has the
+# reason.
 REASONS = [
     ('Erf|GridSample', '.*', INTEGERS + '|bool', 'refused: defined for floats here; no network that we know has it of integers'),
     ('Resize', '(linear|cubic).*', 'bool', 'refused: there is nothing between two bools'),

@@ -56,10 +56,10 @@ def simulate(options, model, n, bandwidth, latency, in_flight=1):
     return json.loads(done.stdout)
 
 
-# Returns a letter for the cause that limits the latency, which is the time of a run.
-# Returns 'c' (computation) if the threads of one rank compute for at least 70 % of the latency on average.
-# Returns 'n' (network) if one rank sends messages for at least 50 % of the latency.
-# Returns 'w' (wait) if no rank computes or sends for so long: nodes wait for messages in transit.
+# Returns a letter for the cause that limits the latency, which is the time of a run:
+# - 'c' (computation): the threads of at least one rank compute, on average, for at least 70 % of the latency.
+# - 'n' (network): no rank computes for 70 % of the latency, and at least one rank sends messages for at least 50 %.
+# - 'w' (wait): no rank computes for 70 % or sends for 50 % of the latency, so nodes wait for messages in transit.
 def limit(report):
     time = report['latency_ms']
     if max(r['busy_ms'] for r in report['ranks']) / THREADS >= 0.7 * time:

@@ -28,8 +28,10 @@ has_kernel (const CleaveBundle *bundle, const char *kernel)
   return FALSE;
 }
 
-/* Asserts that the bundle of a graph computes the bits of the graph with the kernels of int8.
- * Returns whether the bundle converts between uint8 and int8. */
+/* Makes a bundle of a graph. Asserts that no step of the bundle has the kernel cleave_conv_integer,
+ * which is slow and supports all element types: the bundle must use the fast kernels for int8. Also
+ * compiles and runs the bundle, and asserts that the bundle's outputs have the same bits as the
+ * outputs of the graph. Returns whether the bundle converts values between uint8 and int8. */
 static gboolean
 converts (const char *text)
 {

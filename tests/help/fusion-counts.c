@@ -7,12 +7,14 @@
 
 #include "test.h"
 
-/* If at least this many pairs of the same two ops could be fused, at least one pair must have been
- * fused. */
-#define MANY 40
-/* If at least this many pairs of one op with any other op could be fused, at least one pair must
- * have been fused. */
-#define FEW 12
+/* A pair is a step (the head) and a later step (the consumer) that could be fused with the head.
+ * If the programs have at least this many pairs of the same head op and the same consumer op, at
+ * least one of these pairs must have been fused. */
+#define MIN_PAIRS_OF_BOTH_OPS 40
+/* If an op is the head of at least this many pairs, at least one of these pairs must have been
+ * fused. All pairs with this head count together, whatever op the consumer has. The number also
+ * applies to the pairs in which an op is the consumer. */
+#define MIN_PAIRS_OF_ONE_OP 12
 
 void
 fusion_counts_init (FusionCounts *counts)
@@ -143,9 +145,9 @@ assert_all_fused (GHashTable *table, guint enough)
 void
 fusion_counts_assert (const FusionCounts *counts)
 {
-  assert_all_fused (counts->heads, FEW);
-  assert_all_fused (counts->consumers, FEW);
-  assert_all_fused (counts->pairs, MANY);
+  assert_all_fused (counts->heads, MIN_PAIRS_OF_ONE_OP);
+  assert_all_fused (counts->consumers, MIN_PAIRS_OF_ONE_OP);
+  assert_all_fused (counts->pairs, MIN_PAIRS_OF_BOTH_OPS);
   g_print ("%u pairs, %u fused, %u of %u in registers\n", counts->all.n, counts->all.n_fused,
            counts->all.n_epilogue_ops, counts->all.n_possible_epilogue_ops);
   ck_assert_uint_ge (3 * counts->all.n_fused, counts->all.n);

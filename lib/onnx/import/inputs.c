@@ -92,8 +92,10 @@ is_default (const CleaveOnnxImport *import,
          type.element == cleave_tensor_get_type (value->constant)->element;
 }
 
-/* Returns whether the options give a value to input `name`. An option for the extent of dimension
- * `name` also is the value of input `name` if no dimension has this name. */
+/* Returns whether the options give a value to input `name`, in `options->values` or in
+ * `options->dims`. An entry of `options->dims` is the extent of a dimension or the value of an
+ * input. If `dims`, the names of all dimensions, contains the name of the entry, the entry is the
+ * extent of this dimension. Otherwise, the entry is the value of the input with this name. */
 static gboolean
 has_given (const CleaveOnnxOptions *options, const char *name, const GPtrArray *dims)
 {

@@ -238,10 +238,11 @@ make_consumer (CleaveTask *task)
                                 .instance = &task->instance };
 }
 
-/* Finds steps that the head's kernel can apply as epilogue ops, from index i of `sequence` on.
- * Stops at the first step whose result overwrites y, the head's result; the steps before it compute
- * intermediate values of an expression pattern. Returns the number of steps, such as 3 for x * clip
- * (x + 3); 0 if one of the steps cannot be an epilogue op. */
+/* Finds steps that the head's kernel can apply as epilogue ops, from index i of `sequence` on. The
+ * last of these steps is the first step whose result overwrites y, the head's result. The steps
+ * before the last step compute intermediate values of an expression pattern. Returns the number of
+ * steps. Example: the pattern y * clip (y + 3) has 3 steps, an Add, a Clip and a Mul. Returns 0 if
+ * one of the steps cannot be an epilogue op, or if no step overwrites y. */
 static guint
 find_epilogue (const Finding *f, const Group *group, guint i)
 {

@@ -178,10 +178,13 @@ check_split (const CleaveGraph *graph,
   return NULL;
 }
 
-/* Checks that a graph that a plan has split has the arena and the MACs that the plan reports.
- * Returns NULL or a message. The function writes `built` to a file, and splits the graph that it
- * reads from the file. But if `built` has nodes of layout NHWC, the file has additional Transposes,
- * which change the memory. Then the function splits `built` itself. */
+/* Finds two plans for a graph: the plan with the smallest arena, and a plan for a budget between
+ * this arena and the arena of the unsplit graph. Splits the graph with each plan, and compares the
+ * split graph with the totals that the plan reports (check_split()). Returns NULL or a message.
+ *
+ * The graph is read from a file to which this function exports `built`. If `built` has nodes of
+ * layout NHWC, the file has additional Transposes, which change the memory. In this case, the
+ * function finds the plans for `built` instead. */
 static char *
 plans_keep_their_promises (const CleaveGraph *built, const CleaveFitOptions *options)
 {
