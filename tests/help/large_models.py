@@ -4,7 +4,7 @@ NAME.onnx and NAME.data:
 
 decoder    one token of a decoder with 7 billion weights in blocks of 4 bits, and a cache of 128 tokens: 4.4 GB of data
 packed     8 products with int4 weights in blocks of 32: 80 MiB of data
-layers     12 fully connected layers of 8192 values: 3 GiB of data, in which some weights of each layer are not 0"""
+layers     9 fully connected layers of 8192 values: 2.25 GiB of data, in which some weights of each layer are not 0"""
 
 import os
 import struct
@@ -99,7 +99,7 @@ def decoder(folder):
     write(os.path.join(folder, 'decoder.onnx'), nodes, inputs, outputs, [*data.constants, total])
 
 
-def layers(folder, n=12, width=8192, name='layers'):
+def layers(folder, n=9, width=8192, name='layers'):
     data = Data(os.path.join(folder, f'{name}.data'))
     nodes = []
     for i in range(n):

@@ -47,7 +47,7 @@ class Large(unittest.TestCase):
         return run.stdout
 
     def test_info_reads_no_weights(self):
-        self.assertIn('805314560', self.run_cleave('info', 'layers.onnx', most=100 * MIB))
+        self.assertIn('603987968', self.run_cleave('info', 'layers.onnx', most=100 * MIB))
         self.assertIn('7151362400', self.run_cleave('info', 'decoder.onnx', most=500 * MIB))
 
     def test_a_plan_reads_no_weights(self):
@@ -55,9 +55,9 @@ class Large(unittest.TestCase):
         self.run_cleave('memory', 'layers.onnx', most=500 * MIB)
 
     def test_a_run_has_the_weights_of_one_part_in_memory(self):
-        report = json.loads(self.run_cleave('run', 'layers.onnx', '--max-memory', '1GiB', '--seed', '3', '--json', most=1024 * MIB))
+        report = json.loads(self.run_cleave('run', 'layers.onnx', '--max-memory', '768MiB', '--seed', '3', '--json', most=768 * MIB))
         self.assertGreater(report['layers']['parts'], 3)
-        self.assertGreaterEqual(report['layers']['read_bytes'], 3 << 30)
+        self.assertGreaterEqual(report['layers']['read_bytes'], 9 << 28)
 
     # The file has 384 MiB, so it is read at once unless a command asks for a mapping.
     def test_weights_of_a_small_file_take_memory_part_by_part(self):
@@ -66,7 +66,7 @@ class Large(unittest.TestCase):
 
     # Each part has half of the layers, and has its weights in a file of its own.
     def test_a_model_is_cut_weight_by_weight(self):
-        self.run_cleave('partition', 'layers.onnx', '--max-bytes', '1600MiB', '-d', 'parts', most=1024 * MIB)
+        self.run_cleave('partition', 'layers.onnx', '--max-bytes', '1300MiB', '-d', 'parts', most=1024 * MIB)
         parts = [name for name in os.listdir(os.path.join(self.folder, 'parts')) if name.endswith('.onnx')]
         self.assertEqual(len(parts), 2)
         shutil.rmtree(os.path.join(self.folder, 'parts'))
