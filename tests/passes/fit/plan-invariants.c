@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Tests properties of single plans, on random networks of every class. A search always finds the
- * same plan. The split graph has the arena, the MACs and the nodes that the plan reports. */
+ * same plan. The split graph needs at most the arena that the plan reports, and has the number of
+ * MACs and nodes that the plan reports. */
 
 #define _GNU_SOURCE /* declares CPU_SET and sched_setaffinity () */
 
@@ -98,8 +99,8 @@ plans_are_the_same (const CleaveGraph *graph, const CleaveFitOptions *options)
                                            : NULL;
 }
 
-/* The functions below check that split graphs have the totals (arena, MACs and nodes) that their
- * plans report. */
+/* The functions below compare split graphs with the totals (arena, MACs and nodes) that their plans
+ * report. */
 
 /* Checks that the split graph has the MACs and the number of nodes that the plan reports. Also
  * checks that two graphs need at most the reported arena: the split graph, and the same graph read
