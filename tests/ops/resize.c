@@ -310,11 +310,11 @@ count_pieces (CleaveNode *node)
             CleaveResizeTaps a = cleave_resize_taps (&whole, i),
                              b = cleave_resize_taps (&axis, i - begin);
 
-            ck_assert_uint_eq (a.n, b.n);
+            cleave_assert (a.n == b.n);
             for (guint t = 0; t < a.n; t++)
               {
-                ck_assert_int_eq (a.at[t], b.at[t] + slice.begin);
-                ck_assert (a.weight[t] == b.weight[t]);
+                cleave_assert (a.at[t] == b.at[t] + slice.begin);
+                cleave_assert (a.weight[t] == b.weight[t]);
               }
           }
         cleave_chunk_clear (&chunk, node->op);
