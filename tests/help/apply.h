@@ -124,8 +124,9 @@ cleave_apply_check (const char *what,
 
       if (got == want || (got != got && want != want))
         continue;
-      ck_assert_msg (fabs (got - want) <= tolerance * MAX (1, fabs (want)),
-                     "%s: element %d is %.17g, not %.17g", what, (int) i, got, want);
+      /* the assertions of Check write to a file */
+      if (!(fabs (got - want) <= tolerance * MAX (1, fabs (want))))
+        ck_abort_msg ("%s: element %d is %.17g, not %.17g", what, (int) i, got, want);
     }
 }
 
