@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes a quick lower bound for the memory of an order (order-bound.h). */
+/* Computes quick lower bounds for the memory of an order (order-bound.h). */
 
 #include "order-bound.h"
 
@@ -9,6 +9,7 @@
 #include "../ir/node-queries.h"
 #include "buffers.h"
 #include "materialized.h"
+#include "order-facts.h"
 
 /* The result of a node. `n_bytes` is 0 if the bound does not count the result, such as a view or a
  * join. */
@@ -152,4 +153,23 @@ cleave_order_find_least (const CleaveGraph *graph, CleaveGraphFacts *facts, cons
       least[i] = is_computed (node) ? cleave_align_up (sum + MAX (more, 0), align) : 0;
     }
   return least;
+}
+
+gboolean
+cleave_order_keeps_peak (const CleaveGraph *graph,
+                         const CleaveOrderCandidate *candidate,
+                         const GPtrArray *order)
+{
+  g_autofree guint *position = cleave_order_positions (graph, order);
+  guint end = 0; /* the nodes at the positions before i are at positions before `end` in `order` */
+
+  for (guint i = 0; i < order->len; i++)
+    {
+      const guint at = position[((const CleaveNode *) candidate->order->pdata[i])->id];
+
+      if (candidate->live[i] == candidate->peak && at == i && end == i)
+        return TRUE;
+      end = MAX (end, at + 1);
+    }
+  return FALSE;
 }

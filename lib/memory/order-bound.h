@@ -2,9 +2,10 @@
 #pragma once
 
 #include "facts.h"
+#include "order-combine.h"
 
-/* A quick lower bound for the memory of an order. ordering.c skips a candidate whose bound is not
- * below the best peak so far. The bound takes at most a fifth of the time of a measurement
+/* Quick lower bounds for the memory of an order. ordering.c skips a candidate whose bound is not
+ * below the best peak so far. A bound takes at most a fifth of the time of a measurement
  * (buffers.h). */
 
 /* Returns an array indexed by position: lower bound for the bytes in use while the node runs. The
@@ -13,3 +14,10 @@
  * with operands that overlap in a join. The caller frees the array. */
 gint64 *
 cleave_order_find_least (const CleaveGraph *graph, CleaveGraphFacts *facts, const GPtrArray *order);
+
+/* Returns TRUE if the peak of an order is at least the peak of a measured candidate: a step at the
+ * candidate's peak runs the same node after the same nodes in both orders, so the same values are
+ * live during the step. */
+gboolean cleave_order_keeps_peak (const CleaveGraph *graph,
+                                  const CleaveOrderCandidate *candidate,
+                                  const GPtrArray *order);

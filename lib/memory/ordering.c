@@ -9,7 +9,6 @@
 
 #include "../ir/align.h"
 #include "../ir/graph-private.h"
-#include "../ir/memory.h"
 #include "../ir/node-queries.h"
 #include "../ir/topology.h"
 #include "hoisting.h"
@@ -176,11 +175,12 @@ is_candidate (const Finding *f, const GPtrArray *order)
   return FALSE;
 }
 
-/* Adds an order that was derived from the best order. Does nothing if the order is NULL. */
+/* Adds an order that was derived from the best order, if it is not NULL and may lower the peak. */
 static void
 add_variant (Finding *f, GPtrArray *order)
 {
-  if (order != NULL && !is_candidate (f, order) && !add_bound (f, order))
+  if (order != NULL && !cleave_order_keeps_peak (f->graph, f->best, order) &&
+      !is_candidate (f, order) && !add_bound (f, order))
     note_measured (f, add_order (f, order),
                    cleave_storage_new_like (f->graph, f->facts, order, f->storage));
 }
