@@ -6,6 +6,8 @@
 
 #include "chunk.h"
 
+#include "graph-private.h"
+
 #include <string.h>
 
 /* Adds one element to each empty dimension of a slice: the element of the operand that is nearest
@@ -268,4 +270,58 @@ cleave_chunk_clear (CleaveChunk *chunk, const CleaveOp *op)
   g_clear_pointer (&chunk->slices, g_free); /* also frees `results` and `has`, which are in the same
                                              * block */
   cleave_attrs_free (op, g_steal_pointer (&chunk->attrs));
+}
+
+static gint64
+find_common_multiple (gint64 a, gint64 b)
+{
+  gint64 x = a, y = b;
+
+  while (y != 0)
+    {
+      const gint64 rest = x % y;
+
+      x = y;
+      y = rest;
+    }
+  return a / x * b;
+}
+
+/* Returns the smallest number of elements that is a multiple of the blocks of all operands along
+ * dimension `dim` of result 0. */
+static gint64
+find_block (const CleaveCall *call, guint dim)
+{
+  gint64 block = 1;
+
+  for (guint i = 0; i < call->n_operands; i++)
+    {
+      CleaveDimMap map[CLEAVE_MAX_RANK];
+
+      if (!cleave_call_has (call, i))
+        continue;
+      call->op->maps (call, i, map);
+      for (guint d = 0; d < call->operands[i].shape.rank; d++)
+        if (map[d].stride != 0 && map[d].from == dim && map[d].shift == 0 && map[d].times == 1 &&
+            call->results[0].shape.dim[dim] % map[d].block == 0)
+          block = find_common_multiple (block, map[d].block);
+    }
+  return block;
+}
+
+gint64
+cleave_node_get_block (const CleaveNode *node, guint dim)
+{
+  g_auto (CleaveNodeCall) of = { 0 };
+  const CleaveCall *call = cleave_node_call_init (&of, node);
+  CleaveRange range = cleave_range_whole (&call->results[0].shape);
+  const gint64 block = node->op->maps == NULL ? 1 : find_block (call, dim);
+  CleaveChunk chunk;
+
+  range.dim[dim] = (CleaveSpan){ 1, 2 };
+  /* for some ops, such as Resize, a chunk may begin inside of a block */
+  if (block == 1 || !cleave_chunk_init (&chunk, call, &range, NULL))
+    return block;
+  cleave_chunk_clear (&chunk, node->op);
+  return 1;
 }

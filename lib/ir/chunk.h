@@ -18,3 +18,8 @@ gboolean cleave_chunk_init (CleaveChunk *chunk,
                             const CleaveRange *range,
                             GString *why);
 void cleave_chunk_clear (CleaveChunk *chunk, const CleaveOp *op);
+
+/* Returns the number of elements of a block along dimension `dim` of result 0. A chunk that begins
+ * or ends inside of a block cannot be computed. Returns 1 if chunks may begin at each element.
+ * Example: DepthToSpace with a block size of 2 has blocks of 2 rows and of 2 columns. */
+gint64 cleave_node_get_block (const CleaveNode *node, guint dim);

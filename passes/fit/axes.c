@@ -6,7 +6,7 @@
 
 #include "axes.h"
 
-#include "../../lib/ir/op.h"
+#include "../../lib/ir/chunk.h"
 
 /* Returns the dimension that represents the set of dimensions connected with `dim` (union-find).
  * `of[dim]` points towards the representative, and the representative points to itself. Dimension d
@@ -98,6 +98,16 @@ unite_operands (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCa
     }
 }
 
+/* Finds the blocks of result 0 of node number `index`. */
+static void
+find_blocks (CleaveFitSteps *steps, guint index)
+{
+  const CleaveNode *node = cleave_fit_node (steps, index)->node;
+
+  for (guint d = 0; d < node->results[0].type.shape.rank; d++)
+    steps->blocks[index * CLEAVE_MAX_RANK + d] = cleave_node_get_block (node, d);
+}
+
 void
 cleave_fit_axes_init (CleaveFitSteps *steps)
 {
@@ -106,6 +116,7 @@ cleave_fit_axes_init (CleaveFitSteps *steps)
   g_assert (steps->values->len < G_MAXUINT / (CLEAVE_MAX_RANK * CLEAVE_MAX_RANK));
   steps->axes = g_new (guint, n + 1);
   steps->has_halo = g_new0 (gboolean, n + 1);
+  steps->blocks = g_new0 (gint64, steps->nodes->len * CLEAVE_MAX_RANK + 1);
   for (guint i = 0; i < n; i++)
     steps->axes[i] = i;
   for (guint i = 0; i < steps->nodes->len; i++)
@@ -118,6 +129,7 @@ cleave_fit_axes_init (CleaveFitSteps *steps)
       cleave_node_call_init (&call, node->node);
       unite_results (steps, node, &call.call);
       unite_operands (steps, node, &call.call);
+      find_blocks (steps, i);
     }
   for (guint i = 0; i < n; i++)
     {

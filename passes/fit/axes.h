@@ -26,8 +26,8 @@
  * that belong to the axis; index 0 is the outermost of these dimensions. */
 typedef guint CleaveFitCut;
 
-/* Finds the axis of each dimension (`axes`), and the axes with a halo (`has_halo`). The nodes,
- * values and operands of `steps` must be set. */
+/* Finds the axis of each dimension (`axes`), the axes with a halo (`has_halo`), and the blocks of
+ * each node (`blocks`). The nodes, values and operands of `steps` must be set. */
 void cleave_fit_axes_init (CleaveFitSteps *steps);
 
 /* Returns the dimension of result 0 of a node that a cut divides. Returns -1 if there is no such
@@ -38,6 +38,14 @@ gint cleave_fit_axes_find_dim (const CleaveFitSteps *steps, guint node, CleaveFi
  * Cuts along axes without a halo follow: from the second-last dimension outwards, then the last
  * dimension. */
 guint cleave_fit_axes_list_cuts (const CleaveFitSteps *steps, guint node, CleaveFitCut *cuts);
+
+/* Returns the elements of a block (cleave_node_get_block()) along dimension `dim` of result 0 of a
+ * node. */
+static inline gint64
+cleave_fit_axes_get_block (const CleaveFitSteps *steps, guint node, guint dim)
+{
+  return steps->blocks[node * CLEAVE_MAX_RANK + dim];
+}
 
 static inline gboolean
 cleave_fit_axes_has_halo (const CleaveFitSteps *steps, CleaveFitCut cut)

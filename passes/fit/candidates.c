@@ -75,8 +75,8 @@ walk_narrow (CleaveFitWalker *walker, const CleaveFitWalk *like, GArray *found)
   cleave_fit_walker_walk (walker, &walk, found);
 }
 
-/* Returns the extent of result 0 of the last node before step `end`, in the dimension that `cut`
- * divides. */
+/* Returns the number of blocks (cleave_node_get_block()) of result 0 of the last node before step
+ * `end`, along the dimension that `cut` divides. In most dimensions, each element is a block. */
 static gint64
 find_extent (const Searcher *searcher, guint end, CleaveFitCut cut)
 {
@@ -84,7 +84,8 @@ find_extent (const Searcher *searcher, guint end, CleaveFitCut cut)
   const guint last = steps->first_node[end] - 1;
   const gint dim = cleave_fit_axes_find_dim (steps, last, cut);
 
-  return cleave_fit_node (steps, last)->node->results[0].type.shape.dim[dim];
+  return cleave_fit_node (steps, last)->node->results[0].type.shape.dim[dim] /
+         cleave_fit_axes_get_block (steps, last, (guint) dim);
 }
 
 /* Walks with the strips of `strips`, cut into tiles of 1, 2, 4, 8 … columns, and appends the

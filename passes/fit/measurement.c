@@ -6,6 +6,7 @@
 
 #include "measurement.h"
 
+#include "../../lib/ir/chunk.h"
 #include "../../lib/runtime/memory-timeline.h"
 #include "../../lib/runtime/plan/liveness.h"
 #include "../segments/copy-carried.h"
@@ -41,7 +42,8 @@ check_end (const CleaveNode *node, guint dim, guint n_strips, GError **error)
 {
   const CleaveShape *shape = &node->results[0].type.shape;
 
-  return (dim < shape->rank && shape->dim[dim] >= n_strips && node->op->maps != NULL) ||
+  return (dim < shape->rank && node->op->maps != NULL &&
+          shape->dim[dim] / cleave_node_get_block (node, dim) >= n_strips) ||
          cleave_fail (error, CLEAVE_ERROR_OPTION,
                       "the plan is for another graph: '%s' cannot be cut into %u strips",
                       node->name, n_strips);

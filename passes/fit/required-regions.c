@@ -14,108 +14,6 @@
 
 #include <math.h>
 
-/* Returns the index where chunk `k` begins if `extent` elements are cut into `n` chunks. If `n`
- * does not divide `extent`, the first chunks are one element larger: 4 chunks of 10 elements begin
- * at 0, 3, 6 and 8. */
-static gint64
-find_begin (gint64 extent, gint64 n, gint64 k)
-{
-  return k * (extent / n) + MIN (k, extent % n);
-}
-
-/* `extent` elements are cut into `n` chunks. Returns a range that is typical of these chunks. The
- * range begins where the chunk in the middle begins, since a chunk near a border may have less
- * halo. If two or more chunks are larger than the others, the range is as long as a larger chunk.
- * Example: 10 elements in 4 chunks have the chunks [0, 3), [3, 6), [6, 8) and [8, 10), so the range
- * is [6, 9). */
-static CleaveSpan
-find_middle (gint64 extent, gint64 n)
-{
-  const gint64 k = n / 2, n_larger = extent % n, begin = find_begin (extent, n, k);
-
-  return (CleaveSpan){ begin, begin + extent / n + (n_larger > MIN (k, 1)) };
-}
-
-static gint
-find_dim (const CleaveFitState *state, guint node, CleaveFitCut cut)
-{
-  return cleave_fit_axes_find_dim (state->walker->steps, node, cut);
-}
-
-/* Cuts the first strip and the strip in the middle into tiles, and sets the required regions of the
- * tiles that a walk samples (CleaveFitSample). Returns FALSE if the node cannot be cut into these
- * tiles. */
-static gboolean
-begin_tile (CleaveFitState *state, guint index, CleaveFitRequired *required)
-{
-  gint dim = find_dim (state, index, state->walk->column_cut);
-  gint64 n = state->walk->n_columns, extent;
-  CleaveSpan middle;
-
-  if (dim < 0 || required->range[CLEAVE_FIT_FIRST].dim[dim].end < n)
-    return FALSE;
-  extent = required->range[CLEAVE_FIT_FIRST].dim[dim].end;
-  middle = find_middle (extent, n);
-  required->range[CLEAVE_FIT_FIRST].dim[dim].end = find_begin (extent, n, 1);
-  required->range[CLEAVE_FIT_LEFT] = required->range[CLEAVE_FIT_TILE] =
-      required->range[CLEAVE_FIT_MIDDLE];
-  required->range[CLEAVE_FIT_LEFT].dim[dim].end = middle.begin;
-  required->range[CLEAVE_FIT_TILE].dim[dim] = middle;
-  return TRUE;
-}
-
-/* Cuts the result into bands: each column of tiles is a band. Limits the required regions of all
- * samples of pieces (CleaveFitSample) to one band. For the sample CLEAVE_FIT_LEFT, this band is the
- * first band. For all other samples, this band is the band in the middle. Returns FALSE if the node
- * cannot be cut into these bands. */
-static gboolean
-begin_band (CleaveFitState *state, guint index, CleaveFitRequired *required)
-{
-  gint dim = find_dim (state, index, state->walk->column_cut);
-  const CleaveFitNode *node = cleave_fit_node (state->walker->steps, index);
-  CleaveRange whole = cleave_range_whole (&node->node->results[0].type.shape);
-  gint64 n = state->walk->n_columns, extent;
-
-  if (dim < 0 || whole.dim[dim].end < n)
-    return FALSE;
-  extent = whole.dim[dim].end;
-  for (guint s = 0; s < state->n_samples; s++)
-    required->range[s].dim[dim] = find_middle (extent, n);
-  required->range[CLEAVE_FIT_LEFT].dim[dim] = (CleaveSpan){ 0, find_begin (extent, n, 1) };
-  return TRUE;
-}
-
-/* Makes a node an end of the segment: cuts its result 0 into the walk's strips and tiles, and sets
- * the required region to the pieces. Returns FALSE if the node cannot be cut into these pieces. */
-static gboolean
-begin_at (CleaveFitState *state, guint index)
-{
-  const CleaveFitNode *node = cleave_fit_node (state->walker->steps, index);
-  gint dim = find_dim (state, index, state->walk->cut);
-  CleaveFitRequired *required = &state->walker->required[node->first_value];
-  gint64 n = state->walk->n_strips, extent;
-  CleaveRange whole;
-  CleaveSpan middle;
-
-  if (dim < 0 || node->node->results[0].type.shape.dim[dim] < n ||
-      (state->walk->n_columns > 1 && dim == find_dim (state, index, state->walk->column_cut)))
-    return FALSE;
-  whole = cleave_range_whole (&node->node->results[0].type.shape);
-  extent = whole.dim[dim].end;
-  middle = find_middle (extent, n);
-  required->set_by_walk = state->walker->walk_number;
-  required->joined = 0;
-  for (guint s = 0; s < state->n_samples; s++)
-    required->range[s] = whole;
-  required->range[CLEAVE_FIT_BEFORE].dim[dim].end = middle.begin;
-  required->range[CLEAVE_FIT_MIDDLE].dim[dim] = middle;
-  required->range[CLEAVE_FIT_LATER].dim[dim].begin = middle.begin;
-  required->range[CLEAVE_FIT_FIRST].dim[dim].end = find_begin (extent, n, 1);
-  if (state->walk->in_bands)
-    return begin_band (state, index, required);
-  return state->walk->n_columns == 1 || begin_tile (state, index, required);
-}
-
 /* Copies the used dimensions of a range. A search copies some million ranges, so this function does
  * not copy the unused dimensions. */
 
@@ -474,7 +372,7 @@ cleave_fit_visit (CleaveFitState *state, guint index)
   for (guint r = 0; r < node->n_values; r++)
     is_required |=
         state->walker->required[node->first_value + r].set_by_walk == state->walker->walk_number;
-  if (!is_required && !begin_at (state, index))
+  if (!is_required && !cleave_fit_begin_at (state, index))
     return FALSE;
   if (!is_required)
     g_array_append_val (state->walker->ends, node->first_value);

@@ -136,6 +136,9 @@ cleave_fit_is_wide (const CleaveFitState *state, const CleaveFitNode *node)
   return node->is_wide && state->walk->halo == CLEAVE_HALO_CARRY_NARROW;
 }
 
+/* Makes a node an end of the segment: cuts its result 0 into the walk's strips and tiles, and sets
+ * the required region to the pieces. Returns FALSE if the node cannot be cut into these pieces. */
+gboolean cleave_fit_begin_at (CleaveFitState *state, guint index);
 /* Extends the walk to a node: adds the required regions of its operands, the bytes of its results,
  * and its cost. Returns FALSE if the node cannot be cut. The segment then begins after the node. */
 gboolean cleave_fit_visit (CleaveFitState *state, guint node);

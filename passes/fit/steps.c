@@ -456,5 +456,6 @@ cleave_fit_steps_clear (CleaveFitSteps *steps)
   g_clear_pointer (&steps->buffers, g_array_unref);
   g_clear_pointer (&steps->first_buffer, g_free);
   g_clear_pointer (&steps->axes, g_free);
+  g_clear_pointer (&steps->blocks, g_free);
   g_clear_pointer (&steps->has_halo, g_free);
 }

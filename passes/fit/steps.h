@@ -82,6 +82,8 @@ typedef struct
                           later; n_steps + 1 entries */
   guint *axes;         /* axis of each dimension (axes.h), CLEAVE_MAX_RANK entries for each value */
   gboolean *has_halo;  /* indexed by axis: neighboring pieces of some node read the same elements */
+  gint64 *blocks;      /* elements of a block along each dimension of result 0 of each node
+                          (cleave_node_get_block()), CLEAVE_MAX_RANK entries for each node */
   gint64 macs;
 } CleaveFitSteps;
 

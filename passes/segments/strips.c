@@ -7,7 +7,7 @@
 
 #include "strips.h"
 
-#include "even-strips.h"
+#include "end-ranges.h"
 #include "segment-order.h"
 
 #include <cleave/cleave-program.h>
@@ -61,19 +61,11 @@ add_root (GArray *roots,
           CleaveSegmentEnd end,
           const CleaveConstraint *constraint)
 {
-  gboolean in_bands = segment->in_bands;
-  guint outer = in_bands ? end.column_dim : end.dim, inner = in_bands ? end.dim : end.column_dim;
-  g_autofree char *dims = segment->n_columns > 1 ? g_strdup_printf ("%u,%u", outer, inner)
-                                                 : g_strdup_printf ("%u", end.dim);
-  const gint64 counts[] = { in_bands ? segment->n_columns : segment->n_strips,
-                            in_bands ? segment->n_strips : segment->n_columns };
-  const gint64 size = cleave_segment_get_even_size (segment, end);
-  g_autoptr (CleaveTiling) tiling =
-      size > 0 ? cleave_tiling_by_chunk_size (dims, &size, 1)
-               : cleave_tiling_by_num_chunks (dims, counts, segment->n_columns > 1 ? 2 : 1);
-  CleaveRoot root = { .node = end.node, .constraint = constraint, .is_column_wise = in_bands };
+  const CleaveRoot root = { .node = end.node,
+                            .constraint = constraint,
+                            .is_column_wise = segment->in_bands,
+                            .ranges = cleave_segment_list_ranges (segment, end) };
 
-  root.ranges = cleave_tiling_get_ranges (tiling, &end.node->results[0].type.shape, NULL, NULL);
   g_array_append_val (roots, root);
 }
 

@@ -7,17 +7,6 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* Splits one segment of a copy of the graph, and measures the copy. */
-static CleaveFitMeasurement *
-try_segment (const CleaveGraph *graph, const Found *found, const CleaveFitCandidate *segment)
-{
-  g_autoptr (GArray) segments = g_array_new (FALSE, FALSE, sizeof (CleaveFitCandidate));
-  const CleaveFitPath path = { .segments = segments };
-
-  g_array_append_vals (segments, segment, 1);
-  return cleave_fit_measurement_new (graph, &found->candidates, &path, 1);
-}
-
 static double
 measure_bytes (const CleaveGraph *graph, const Found *found, const CleaveFitCandidate *segment)
 {

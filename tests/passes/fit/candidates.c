@@ -7,6 +7,8 @@
 #include "random-graph.h"
 #include "run-help.h"
 
+#include "../../../lib/ir/chunk.h"
+
 static void
 assert_same_candidates (const CleaveFitCandidates *a, const CleaveFitCandidates *b)
 {
@@ -202,11 +204,59 @@ START_TEST (a_limit_drops_large_segments_in_tiles)
 }
 END_TEST
 
+static CleaveResult *
+add_depth_to_space (CleaveGraph *graph, CleaveResult *x)
+{
+  const CleaveDepthAttrs attrs = { .blocksize = 2, .mode = CLEAVE_DEPTH_CRD };
+
+  return run_add (graph, "DepthToSpace", &x, 1, &attrs);
+}
+
+START_TEST (blocks_are_elements_that_no_chunk_can_separate)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("blocks");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 8, 6, 10));
+  const CleaveNode *wide = add_depth_to_space (graph, x)->node;
+  const CleaveNode *conv = run_conv (graph, x, 4, 3, CLEAVE_LAYOUT_NCHW)->node;
+
+  for (guint d = 0; d < 4; d++)
+    {
+      ck_assert_int_eq (cleave_node_get_block (wide, d), d < 2 ? 1 : 2);
+      ck_assert_int_eq (cleave_node_get_block (conv, d), 1);
+    }
+}
+END_TEST
+
+/* DepthToSpace computes 20 rows from 10 rows, so 4 strips of 5 rows are not possible. */
+START_TEST (pieces_of_a_segment_begin_and_end_between_blocks)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("blocks");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 10, 14));
+  g_auto (Found) found = { 0 };
+  guint n_uneven = 0;
+
+  run_output (graph, add_depth_to_space (graph, run_conv (graph, x, 32, 3, CLEAVE_LAYOUT_NCHW)));
+  find (&found, graph, 0);
+  for (guint i = 0; i < found.candidates.candidates->len; i++)
+    {
+      const CleaveFitCandidate *segment = cleave_fit_candidate (&found.candidates, i);
+      const guint n_tiles = segment->n_strips * segment->n_columns;
+      g_autoptr (CleaveFitMeasurement) measured = try_segment (graph, &found, segment);
+
+      ck_assert_uint_ge (measured->n_nodes, n_tiles);
+      n_uneven += 20 % segment->n_strips != 0;
+    }
+  ck_assert_uint_gt (n_uneven, 0);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "candidates", threads_find_the_same, dominated_candidates_are_dropped,
-                   a_limit_drops_large_segments_in_tiles, NULL);
+                   a_limit_drops_large_segments_in_tiles,
+                   blocks_are_elements_that_no_chunk_can_separate,
+                   pieces_of_a_segment_begin_and_end_between_blocks, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit-candidates", add_tests)

@@ -34,3 +34,14 @@ find (Found *found, const CleaveGraph *graph, guint n_threads)
   ck_assert (cleave_fit_candidates_init (&found->candidates, &found->steps, &watch, &error));
   ck_assert (cleave_fit_candidates_add_tiles (&found->candidates, &watch, &error));
 }
+
+/* Splits one segment of a copy of the graph, and measures the copy. */
+static inline CleaveFitMeasurement *
+try_segment (const CleaveGraph *graph, const Found *found, const CleaveFitCandidate *segment)
+{
+  g_autoptr (GArray) segments = g_array_new (FALSE, FALSE, sizeof (CleaveFitCandidate));
+  const CleaveFitPath path = { .segments = segments };
+
+  g_array_append_vals (segments, segment, 1);
+  return cleave_fit_measurement_new (graph, &found->candidates, &path, 1);
+}
