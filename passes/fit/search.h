@@ -22,6 +22,9 @@
 /* number of limits on added MACs under which the search looks for the least memory (search.c) */
 #define CLEAVE_FIT_N_LIMITS 4
 
+/* first estimate of the nodes that a split adds for each piece: the piece, and a Slice or a join */
+#define CLEAVE_FIT_NODES_PER_PIECE 2
+
 typedef struct
 {
   const CleaveFitOptions *options; /* options of the caller; `n_threads` is at least 1 */
@@ -43,6 +46,9 @@ typedef struct
                               below a limit of bytes */
   gint64 least;            /* least estimated bytes of a plan without tiles */
   gint64 tile_bytes;       /* segments of tiles must need fewer bytes than this */
+  /* nodes that a split adds for each piece: [0] without tiles, [1] with tiles; the largest number
+   * of the measured plans, and at least CLEAVE_FIT_NODES_PER_PIECE */
+  double nodes_per_piece[2];
   GPtrArray *measurements; /* CleaveFitMeasurement: measured plans for this variant */
 } CleaveFitVariant;
 

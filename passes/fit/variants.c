@@ -136,6 +136,7 @@ variant_new (const CleaveGraph *graph)
   CleaveFitVariant *variant = g_new0 (CleaveFitVariant, 1);
 
   variant->graph = cleave_graph_copy (graph);
+  variant->nodes_per_piece[0] = variant->nodes_per_piece[1] = CLEAVE_FIT_NODES_PER_PIECE;
   variant->measurements =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_measurement_free);
   return variant;
