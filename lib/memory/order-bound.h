@@ -15,9 +15,9 @@
 gint64 *
 cleave_order_find_least (const CleaveGraph *graph, CleaveGraphFacts *facts, const GPtrArray *order);
 
-/* Returns TRUE if the peak of an order is at least the peak of a measured candidate: a step at the
- * candidate's peak runs the same node after the same nodes in both orders, so the same values are
- * live during the step. */
+/* Returns whether a step at the peak of a measured candidate runs after the same nodes in `order`.
+ * The same values are then live during the step, so the peak of `order` is at least the peak of the
+ * candidate. */
 gboolean cleave_order_keeps_peak (const CleaveGraph *graph,
                                   const CleaveOrderCandidate *candidate,
                                   const GPtrArray *order);

@@ -22,9 +22,8 @@
  * as long as finding strips. */
 #define MAX_STEPS_OF_TILES 400
 
-/* The search starts one thread for each STEPS_OF_THREAD steps of the graph, and at most
- * MAX_THREADS threads. A thread finds the candidates of one segment end at a time. The
- * candidates of an end do not depend on the candidates of other ends. */
+/* The search starts one thread for each STEPS_OF_THREAD steps, and at most MAX_THREADS threads. A
+ * thread finds the candidates of one segment end at a time. No end needs results of another end. */
 #define STEPS_OF_THREAD 16
 #define MAX_THREADS 16
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds the required regions of the values of a segment, from its end backwards, for a few samples
- * of pieces (CleaveFitSample). Also finds the cost of the pieces that compute the regions.
- *
- * Over 400 lines: one recursion finds the required regions of operands from the required regions of
- * results, and the cost of a piece from the same ranges. */
+ * of pieces (CleaveFitSample). Also finds the cost of the pieces that compute the regions. */
 
 #include "required-regions.h"
 

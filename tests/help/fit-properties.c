@@ -47,6 +47,7 @@ typedef struct
 static const KnownFailure known_failures[] = {
   { "fewer_threads_need_no_more", "matrix", 0, TARGETS },
   { "fewer_threads_need_no_more", "nhwc", 0, TARGETS },
+  { "fewer_threads_need_no_more", "attention", 0, TARGETS },
   { "fewer_threads_need_no_more", "random-images", 0, TARGETS },
   { "fewer_threads_need_no_more", "flat-sequence", 1, TARGETS },
   { "fewer_threads_need_no_more", "volume", 1, TARGETS },
