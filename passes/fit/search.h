@@ -16,7 +16,7 @@
 
 /* The search measures a plan only if the plan's estimate is at least this fraction below the least
  * memory measured so far. The search measures a variant only if the variant's estimate is at least
- * this fraction below the least estimate of earlier variants. */
+ * this fraction below the least estimate of earlier variants with at most as many MACs. */
 #define CLEAVE_FIT_MIN_GAIN 0.01
 
 /* number of limits on added MACs under which the search looks for the least memory (search.c) */

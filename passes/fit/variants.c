@@ -2,8 +2,8 @@
 
 /* Makes the variants of a graph one after the other. For each kind of rewrite, rewrites a copy of
  * the graph and finds its segment candidates. Measures plans of the variant only if its estimated
- * memory is below the estimates of all earlier variants. `first` is the variant without rewrites,
- * and `base` is the variant whose rewrites the next variant keeps. */
+ * memory is below the estimates of all earlier variants that have at most as many MACs. `first` is
+ * the variant without rewrites, and `base` is the variant whose rewrites the next variant keeps. */
 
 #include "variants.h"
 
@@ -161,16 +161,33 @@ new_first (const CleaveGraph *graph, CleaveFitSearch *search, GError **error)
   return cleave_fit_variant_prepare (variant, search, 0, error) ? g_steal_pointer (&variant) : NULL;
 }
 
+/* Returns the least estimated bytes of the variants (CleaveFitVariant) whose unsplit graphs have at
+ * most `macs` MACs. The first variant has the fewest MACs. */
+static gint64
+find_least (const GPtrArray *variants, gint64 macs)
+{
+  gint64 least = G_MAXINT64;
+
+  for (guint i = 0; i < variants->len; i++)
+    {
+      const CleaveFitVariant *variant = variants->pdata[i];
+
+      if (variant->steps.macs <= macs)
+        least = MIN (least, variant->least);
+    }
+  return least;
+}
+
 /* Returns a variant with the rewrites of `base` and a rewrite of the kind `kind`. Finds the
- * variant's candidates that need less than `max_bytes`. Returns NULL if the graph has nothing to
- * rewrite for `kind`. */
+ * variant's candidates that need less than the variants before, `variants`, with at most as many
+ * MACs. Returns NULL if the graph has nothing to rewrite for `kind`. */
 static CleaveFitVariant *
 new_variant (Kind kind,
-             const CleaveFitVariant *first,
+             const GPtrArray *variants,
              const CleaveFitVariant *base,
-             const CleaveFitSearch *search,
-             gint64 max_bytes)
+             const CleaveFitSearch *search)
 {
+  const CleaveFitVariant *first = variants->pdata[0];
   g_autoptr (CleaveFitVariant) variant = variant_new (base->before);
 
   variant->graph->exclude_inputs = search->options->exclude_inputs;
@@ -182,8 +199,10 @@ new_variant (Kind kind,
   list_nodes (variant);
   /* even without segments, the rewritten graph may need less memory */
   measure_unsplit (variant, search);
-  return cleave_fit_variant_prepare (variant, search, max_bytes, NULL) ? g_steal_pointer (&variant)
-                                                                       : NULL;
+  return cleave_fit_variant_prepare (variant, search, find_least (variants, variant->steps.macs),
+                                     NULL)
+             ? g_steal_pointer (&variant)
+             : NULL;
 }
 
 /* Removes the plans that rewrite the graph, split nothing, and need as much memory as the unsplit
@@ -219,24 +238,22 @@ cleave_fit_search_variants (const CleaveGraph *graph,
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_variant_free);
   CleaveFitSearch search = { .options = options };
   CleaveFitVariant *first = new_first (graph, &search, error), *base = first;
-  gint64 least;
 
   if (first == NULL)
     return NULL;
   g_ptr_array_add (variants, first);
-  least = first->least;
   cleave_fit_variant_measure (first, &search);
   for (guint kind = 0; kind < N_KINDS && !g_cancellable_is_cancelled (options->cancellable); kind++)
     {
-      g_autoptr (CleaveFitVariant) variant = new_variant (kind, first, base, &search, least);
+      g_autoptr (CleaveFitVariant) variant = new_variant (kind, variants, base, &search);
 
       if (variant == NULL)
         continue;
       /* the estimates of variants leave out tiles, since finding tiles takes ten times as long as
        * finding strips */
-      if ((double) variant->least <= (1 - CLEAVE_FIT_MIN_GAIN) * (double) least)
+      if ((double) variant->least <=
+          (1 - CLEAVE_FIT_MIN_GAIN) * (double) find_least (variants, variant->steps.macs))
         {
-          least = variant->least;
           cleave_fit_variant_measure (variant, &search);
           if (kind < COPIES)
             base = variant;
