@@ -10,7 +10,6 @@
 
 #include "../../lib/ir/error.h"
 #include "../../lib/ir/topology.h"
-#include "../threads/rematerialize-pooled.h"
 #include "backward-slice.h"
 #include "move-nodes.h"
 
@@ -166,15 +165,38 @@ cleave_fit_rematerialize (GPtrArray *copies,
     }
 }
 
-/* Returns whether a node needs operand 0 whole, as a global pooling does, and whether this operand
- * is large and has other readers. */
+/* Returns whether a node reduces operand 0 to a much smaller result, as a global pooling does.
+ * Along some dimensions, each element of the result needs the whole operand. Along another
+ * dimension, such as the channels, the node can be cut into chunks. */
+static gboolean
+is_reduction (const CleaveNode *node)
+{
+  const CleaveResult *x = node->operands[0].result;
+  g_auto (CleaveNodeCall) of = { 0 };
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+  gboolean has_whole = FALSE, has_chunks = FALSE;
+
+  if (node->op->maps == NULL || node->n_results != 1 || cleave_node_get_macs (node) > 0 ||
+      CLEAVE_FIT_MUCH_LARGER * cleave_fit_count_bytes (&node->results[0]) >
+          cleave_fit_count_bytes (x))
+    return FALSE;
+  node->op->maps (cleave_node_call_init (&of, node), 0, map);
+  for (guint d = 0; d < x->type.shape.rank; d++)
+    {
+      has_whole |= map[d].stride == 0 && x->type.shape.dim[d] > 1;
+      has_chunks |= map[d].stride != 0 && x->type.shape.dim[d] > 1;
+    }
+  return has_whole && has_chunks;
+}
+
+/* Returns whether a node is a reduction of a large value that has other readers. */
 static gboolean
 is_pool (const CleaveNode *node, gint64 min_bytes)
 {
   const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
 
   return x != NULL && !cleave_fit_is_there_anyway (x->node) && x->n_uses > 1 &&
-         cleave_fit_count_bytes (x) >= min_bytes && cleave_rematerialize_needs_whole (node);
+         cleave_fit_count_bytes (x) >= min_bytes && is_reduction (node);
 }
 
 static int

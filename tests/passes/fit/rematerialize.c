@@ -51,6 +51,26 @@ make_squeeze (void)
   return graph;
 }
 
+/* Makes a network of 512 points with 64 features each. The maxima of the features over all points
+ * are joined to the features of each point. */
+static CleaveGraph *
+make_points (void)
+{
+  CleaveGraph *graph = cleave_graph_new ("points");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 512, 4)), *wide, *most;
+  const CleaveReduceAttrs points = { .axes = CLEAVE_INTS (1), .keepdims = TRUE };
+  const CleaveReshapeAttrs all = { .shape = CLEAVE_INTS (1, 512, 64) };
+
+  wide = run_binary (graph, "MatMul", x, run_constant (graph, &CLEAVE_SHAPE (4, 64), 1));
+  wide = run_unary (graph, "Relu", wide);
+  most = run_add (graph, "ReduceMax", &wide, 1, &points);
+  most = run_add (graph, "Expand", &most, 1, &all);
+  wide = run_concat (graph, (CleaveResult *[]){ wide, most }, 2, 2);
+  wide = run_binary (graph, "MatMul", wide, run_constant (graph, &CLEAVE_SHAPE (128, 4), 2));
+  run_output (graph, wide);
+  return graph;
+}
+
 static void
 assert_print (const CleaveGraph *graph, const char *print)
 {
@@ -114,6 +134,16 @@ END_TEST
 START_TEST (values_that_a_pool_needs_whole_are_recomputed)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze ();
+  double none = check (graph, -1), some = check (graph, 1);
+
+  ck_assert_double_gt (none, 0.5);
+  ck_assert_double_lt (some, 0.6 * none);
+}
+END_TEST
+
+START_TEST (values_that_a_reduction_needs_whole_are_recomputed)
+{
+  g_autoptr (CleaveGraph) graph = make_points ();
   double none = check (graph, -1), some = check (graph, 1);
 
   ck_assert_double_gt (none, 0.5);
@@ -441,7 +471,8 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "moves", nodes_move_so_that_small_values_wait,
                    moves_can_be_applied_and_undone, NULL);
   cleave_add_case (suite, "copies", cheap_large_values_are_made_for_each_reader,
-                   values_that_a_pool_needs_whole_are_recomputed, even_strips_use_copies,
+                   values_that_a_pool_needs_whole_are_recomputed,
+                   values_that_a_reduction_needs_whole_are_recomputed, even_strips_use_copies,
                    frontiers_have_plans_with_copies, copies_can_be_applied,
                    pools_after_pools_get_copies_of_original_nodes, NULL);
 }
