@@ -18,8 +18,9 @@ SIZES = [1000, 2000, 4000]
 LIMIT = 2.3
 # Limit on the memory of `cleave split` when it splits a chain in two: peak bytes for each node of the chain.
 # These bytes hold the node, its pieces, and its share of the read file, the plan, the report and the written file.
-# The measured peak was 1,320 bytes a node, and up to 1,460 bytes in a container.
-LIMIT_BYTES = 1600
+# The measured peak was 1,570 bytes a node in an optimized build, and up to 1,620 bytes in a build without optimization.
+# At the peak, a fifth of the bytes are the table of the search for overlays.
+LIMIT_BYTES = 1700
 # Limit on the instructions for each node of a chain that is split in two. The measured number was 57,000.
 LIMIT_INSTRUCTIONS = 63000
 # The memory of a program for 64 threads is at most this many times the memory of a program for 2 threads.
