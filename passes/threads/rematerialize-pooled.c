@@ -17,8 +17,10 @@
 #define CHANNELS 8
 #define MIN_VECTORS 4
 
-gboolean
-cleave_rematerialize_needs_whole (const CleaveNode *node)
+/* Returns whether a node reduces all rows of its operand to one row, channel by channel, with
+ * enough channels for chunks. */
+static gboolean
+needs_whole (const CleaveNode *node)
 {
   gint rows = cleave_node_find_dim (node, 'H'), channels = cleave_node_find_dim (node, 'C');
   const CleaveResult *x = node->operands[0].result;
@@ -57,8 +59,7 @@ cleave_rematerialize_find (const CleaveGraph *graph, gint64 min_bytes)
     {
       double macs;
 
-      if (!is_candidate (node, min_bytes) ||
-          !cleave_rematerialize_needs_whole (node)) /* the cheaper test comes first */
+      if (!is_candidate (node, min_bytes) || !needs_whole (node)) /* the cheaper test comes first */
         continue;
       macs = (double) cleave_node_get_macs (node->operands[0].result->node);
       if (macs > left)

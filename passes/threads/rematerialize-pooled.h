@@ -15,9 +15,6 @@
  * compute the value from much smaller operands. All nodes that run twice may add at most 3 % of the
  * graph's multiply-accumulates. */
 
-/* Returns whether a node reduces all rows of its operand to one row, channel by channel, with
- * enough channels for chunks. */
-gboolean cleave_rematerialize_needs_whole (const CleaveNode *node);
 /* Returns the poolings (CleaveNode) whose operand may be computed twice. Such a pooling needs the
  * whole operand, and the operand has at least `min_bytes` bytes. Does not change the graph. */
 GPtrArray *cleave_rematerialize_find (const CleaveGraph *graph, gint64 min_bytes);
