@@ -103,7 +103,7 @@ has_tiles (const CleaveFitPath *path)
   return FALSE;
 }
 
-/* Estimates the nodes of the graph that a path splits. */
+/* Estimates the nodes that the graph has after it is split by the plan of a path. */
 static double
 estimate_nodes (const CleaveFitVariant *variant, const CleaveFitPath *path)
 {
