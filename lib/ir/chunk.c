@@ -272,21 +272,6 @@ cleave_chunk_clear (CleaveChunk *chunk, const CleaveOp *op)
   cleave_attrs_free (op, g_steal_pointer (&chunk->attrs));
 }
 
-static gint64
-find_common_multiple (gint64 a, gint64 b)
-{
-  gint64 x = a, y = b;
-
-  while (y != 0)
-    {
-      const gint64 rest = x % y;
-
-      x = y;
-      y = rest;
-    }
-  return a / x * b;
-}
-
 /* Returns the smallest number of elements that is a multiple of the blocks of all operands along
  * dimension `dim` of result 0. */
 static gint64
@@ -304,7 +289,7 @@ find_block (const CleaveCall *call, guint dim)
       for (guint d = 0; d < call->operands[i].shape.rank; d++)
         if (map[d].stride != 0 && map[d].from == dim && map[d].shift == 0 && map[d].times == 1 &&
             call->results[0].shape.dim[dim] % map[d].block == 0)
-          block = find_common_multiple (block, map[d].block);
+          block = cleave_common_multiple (block, map[d].block);
     }
   return block;
 }
@@ -315,7 +300,8 @@ cleave_node_get_block (const CleaveNode *node, guint dim)
   g_auto (CleaveNodeCall) of = { 0 };
   const CleaveCall *call = cleave_node_call_init (&of, node);
   CleaveRange range = cleave_range_whole (&call->results[0].shape);
-  const gint64 block = node->op->maps == NULL ? 1 : find_block (call, dim);
+  const gboolean can_cut = node->op->maps != NULL && range.dim[dim].end > 1;
+  const gint64 block = can_cut ? find_block (call, dim) : 1;
   CleaveChunk chunk;
 
   range.dim[dim] = (CleaveSpan){ 1, 2 };
