@@ -272,13 +272,22 @@ cleave_chunk_clear (CleaveChunk *chunk, const CleaveOp *op)
   cleave_attrs_free (op, g_steal_pointer (&chunk->attrs));
 }
 
-/* Returns the smallest number of elements that is a multiple of the blocks of all operands along
- * dimension `dim` of result 0. */
-static gint64
-find_block (const CleaveCall *call, guint dim)
+/* Moves both ends of a span outwards, so that the span cuts no block of `map`, the map of an
+ * operand dimension. */
+static void
+align_span (const CleaveDimMap *map, CleaveSpan *span, gint64 extent)
 {
-  gint64 block = 1;
+  gint64 begin = cleave_floor_div (span->begin + map->shift, map->block) * map->block - map->shift;
+  gint64 end =
+      (cleave_floor_div (span->end - 1 + map->shift, map->block) + 1) * map->block - map->shift;
 
+  span->begin = MAX (begin, 0);
+  span->end = MIN (end, extent);
+}
+
+static void
+align_to_operands (const CleaveCall *call, CleaveRange *range)
+{
   for (guint i = 0; i < call->n_operands; i++)
     {
       CleaveDimMap map[CLEAVE_MAX_RANK];
@@ -287,27 +296,51 @@ find_block (const CleaveCall *call, guint dim)
         continue;
       call->op->maps (call, i, map);
       for (guint d = 0; d < call->operands[i].shape.rank; d++)
-        if (map[d].stride != 0 && map[d].from == dim && map[d].shift == 0 && map[d].times == 1 &&
-            call->results[0].shape.dim[dim] % map[d].block == 0)
-          block = cleave_common_multiple (block, map[d].block);
+        if (map[d].stride != 0 && map[d].block > 1 && map[d].times == 1)
+          align_span (&map[d], &range->dim[map[d].from], call->results[0].shape.dim[map[d].from]);
     }
-  return block;
+}
+
+void
+cleave_chunk_align (const CleaveCall *call, CleaveRange *range)
+{
+  CleaveRange before;
+
+  do
+    {
+      before = *range;
+      align_to_operands (call, range);
+    }
+  while (!cleave_range_equal (range, &before));
+}
+
+gboolean
+cleave_chunk_is_possible (const CleaveCall *call, const CleaveRange *range)
+{
+  CleaveChunk chunk;
+
+  if (!cleave_chunk_init (&chunk, call, range, NULL))
+    return FALSE;
+  cleave_chunk_clear (&chunk, call->op);
+  return TRUE;
 }
 
 gint64
 cleave_node_get_block (const CleaveNode *node, guint dim)
 {
+  const gint64 extent = node->results[0].type.shape.dim[dim];
   g_auto (CleaveNodeCall) of = { 0 };
   const CleaveCall *call = cleave_node_call_init (&of, node);
-  CleaveRange range = cleave_range_whole (&call->results[0].shape);
-  const gboolean can_cut = node->op->maps != NULL && range.dim[dim].end > 1;
-  const gint64 block = can_cut ? find_block (call, dim) : 1;
-  CleaveChunk chunk;
+  CleaveRange block = cleave_range_whole (&call->results[0].shape), one = block;
 
-  range.dim[dim] = (CleaveSpan){ 1, 2 };
-  /* for some ops, such as Resize, a chunk may begin inside of a block */
-  if (block == 1 || !cleave_chunk_init (&chunk, call, &range, NULL))
-    return block;
-  cleave_chunk_clear (&chunk, node->op);
-  return 1;
+  if (node->op->maps == NULL || extent < 2)
+    return 1;
+  block.dim[dim] = (CleaveSpan){ 0, 1 };
+  one.dim[dim] = (CleaveSpan){ 1, 2 };
+  cleave_chunk_align (call, &block);
+  /* for some ops, such as Resize, a chunk may begin inside of a block; if blocks are shifted, they
+   * do not begin at multiples of one number */
+  return extent % block.dim[dim].end != 0 || cleave_chunk_is_possible (call, &one)
+             ? 1
+             : block.dim[dim].end;
 }

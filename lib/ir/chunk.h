@@ -19,6 +19,13 @@ gboolean cleave_chunk_init (CleaveChunk *chunk,
                             GString *why);
 void cleave_chunk_clear (CleaveChunk *chunk, const CleaveOp *op);
 
+/* Returns whether a node can compute only the range `range` of result 0. */
+gboolean cleave_chunk_is_possible (const CleaveCall *call, const CleaveRange *range);
+
+/* Moves the ends of a range of result 0 outwards, so that the range cuts no block of an operand's
+ * dimension map. A block is the elements that every chunk contains together, such as the channels
+ * of one group. */
+void cleave_chunk_align (const CleaveCall *call, CleaveRange *range);
 /* Returns the number of elements of a block along dimension `dim` of result 0. A chunk that begins
  * or ends inside of a block cannot be computed. Returns 1 if chunks may begin at each element.
  * Example: DepthToSpace with a block size of 2 has blocks of 2 rows and of 2 columns. */

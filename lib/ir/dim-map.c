@@ -13,21 +13,6 @@ cleave_floor_div (gint64 a, gint64 b)
   return b == 1 ? a : a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-gint64
-cleave_common_multiple (gint64 a, gint64 b)
-{
-  gint64 x = a, y = b, multiple;
-
-  while (y != 0)
-    {
-      const gint64 rest = x % y;
-
-      x = y;
-      y = rest;
-    }
-  return __builtin_mul_overflow (a / x, b, &multiple) ? G_MAXINT64 : multiple;
-}
-
 CleaveSpan
 cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *spans)
 {

@@ -135,9 +135,6 @@ cleave_dim_map_groups (guint from, gint64 block, gint64 window)
 
 /* Returns a / b, rounded down. */
 gint64 cleave_floor_div (gint64 a, gint64 b);
-/* Returns the least common multiple of two positive numbers, or G_MAXINT64 if it does not fit 64
- * bits. */
-gint64 cleave_common_multiple (gint64 a, gint64 b);
 /* Applies a map to `spans`, the spans of a chunk of the result, without clipping. */
 CleaveSpan cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *spans);
 /* Applies the maps of all dimensions of an operand to a chunk of the result, and clips the mapped

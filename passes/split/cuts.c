@@ -256,6 +256,21 @@ compare_cuts (gconstpointer a, gconstpointer b)
                               : (c->larger > e->larger) - (c->larger < e->larger);
 }
 
+static gint64
+find_multiple (gint64 a, gint64 b)
+{
+  gint64 x = a, y = b, multiple;
+
+  while (y != 0)
+    {
+      gint64 rest = x % y;
+
+      x = y;
+      y = rest;
+    }
+  return __builtin_mul_overflow (a / x, b, &multiple) ? G_MAXINT64 : multiple;
+}
+
 /* Lists the cuts of a dimension. Chunks end at multiples of the alignment. If the dimension map of
  * an operand has blocks, also lists cuts whose chunks end at the ends of blocks. */
 static void
@@ -277,7 +292,7 @@ list_cuts (CleaveCuts *cuts, guint d)
 
         if (map->stride == 0 || map->from != d || map->block <= 1 || map->times > 1)
           continue;
-        multiple = cleave_common_multiple (align, map->block);
+        multiple = find_multiple (align, map->block);
         if (multiple == done || multiple == align || multiple >= cuts->shape.dim[d])
           continue;
         done = multiple;

@@ -250,13 +250,42 @@ START_TEST (pieces_of_a_segment_begin_and_end_between_blocks)
 }
 END_TEST
 
+/* A plan from a file may ask for more strips than the end of a segment has blocks. */
+START_TEST (a_plan_with_more_strips_than_blocks_is_refused)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("blocks");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 10, 14));
+  g_autoptr (GPtrArray) parts = cleave_fit_parts_new ();
+  g_auto (Found) found = { 0 };
+  CleaveFitCandidate segment;
+
+  run_output (graph, add_depth_to_space (graph, run_conv (graph, x, 32, 3, CLEAVE_LAYOUT_NCHW)));
+  find (&found, graph, 0);
+  ck_assert_uint_gt (found.candidates.candidates->len, 0);
+  segment = *cleave_fit_candidate (&found.candidates, 0);
+  for (guint n_strips = 10; n_strips <= 11; n_strips++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      segment.n_strips = n_strips;
+      segment.n_columns = 1;
+      g_ptr_array_set_size (parts, 0);
+      g_ptr_array_add (parts, cleave_fit_part_new_of (&found.candidates, &segment));
+      ck_assert (cleave_fit_parts_check (parts, graph, &error) == (n_strips <= 10));
+      if (error != NULL)
+        ck_assert_ptr_nonnull (strstr (error->message, "cannot be cut into 11 strips"));
+    }
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "candidates", threads_find_the_same, dominated_candidates_are_dropped,
                    a_limit_drops_large_segments_in_tiles,
                    blocks_are_elements_that_no_chunk_can_separate,
-                   pieces_of_a_segment_begin_and_end_between_blocks, NULL);
+                   pieces_of_a_segment_begin_and_end_between_blocks,
+                   a_plan_with_more_strips_than_blocks_is_refused, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit-candidates", add_tests)
