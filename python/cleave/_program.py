@@ -2,6 +2,7 @@
 """Programs: graphs that are compiled to run."""
 
 import os
+import threading
 from typing import Any, NamedTuple
 
 from ._call import call
@@ -178,7 +179,8 @@ def ports_of_inputs(dynamic, inputs, lists):
 
 class Program:
     """A graph compiled for a number of threads. A call takes arrays by input name and returns arrays by output name.
-    Later calls do not change arrays that an earlier call returned.
+    Later calls do not change arrays that an earlier call returned. Several threads of Python may call one program: the
+    runs then follow each other.
 
     `Graph.compile` explains the arguments."""
 
@@ -189,6 +191,7 @@ class Program:
 
     def _set(self, program, graph, reference=False):
         self._program, self._reference = program, reference
+        self._lock = threading.Lock()  # held from bind to the end of the run: all runs use the same arena
         self._dynamic = call(Cleave.onnx_get_dynamic, graph)
         self._tail, self._lists = None, lists_of_inputs(self._dynamic)
         self._inputs = {value.name: value.get_type() for value in graph.inputs}
@@ -232,10 +235,11 @@ class Program:
         with one input also takes a single array. A sequence is a list of arrays. An optional value may be None or left
         out."""
         inputs = arrange_lists(self._inputs, self._lists, args, inputs)
-        given, results = self._bind(inputs)
-        self._program.run()
-        if self._dynamic is not None:
-            results = self._run_dynamic({**given, **results}, inputs)
+        with self._lock:
+            given, results = self._bind(inputs)
+            self._program.run()
+            if self._dynamic is not None:
+                results = self._run_dynamic({**given, **results}, inputs)
         return {name: array_of_output(self._dynamic, name, tensor) for name, tensor in results.items()}
 
     def run(self, names, feed):
@@ -264,8 +268,9 @@ class Program:
     def profile(self, runs=10, **inputs):
         """Runs the program `runs` times. Returns a dictionary for each step, with the time of the step in the fastest
         run. The slowest step is the first."""
-        self._bind(inputs)
-        profile = call(self._program.profile, runs)
+        with self._lock:
+            self._bind(inputs)
+            profile = call(self._program.profile, runs)
         names = ('name', 'what', 'reference', 'nanoseconds', 'macs', 'bytes')
         steps = [{name: getattr(profile.get_step(i), name) for name in names} for i in range(profile.n_steps)]
         return sorted(steps, key=lambda step: -step['nanoseconds'])
@@ -279,7 +284,8 @@ class Program:
     @property
     def trace(self):
         """The times of all steps of the last run, as JSON for Perfetto. Needs a program compiled with trace=True."""
-        return self._program.dup_trace()
+        with self._lock:
+            return self._program.dup_trace()
 
     def __repr__(self):
         stats = self.stats
@@ -294,12 +300,13 @@ SHAPED_STATS = ('n_programs', 'n_compiled', 'n_shapes', 'n_padded')
 class ShapedProgram:
     """A model that `compile` compiled for inputs of several shapes. A call takes arrays by input name and returns
     arrays by output name. The arrays have the largest shapes, or smaller shapes. The results have the bits of a program
-    for exactly the shapes of the arrays."""
+    for exactly the shapes of the arrays. Several threads of Python may call it: the runs then follow each other."""
 
     def __init__(self, path, options, threads=1, reference=False, max_programs=0):
         with errors():
             self._program = call(Cleave.ShapedProgram.new, os.fspath(path), options, program_options(threads, reference),
                                  max_programs)
+        self._lock = threading.Lock()  # held during a run and a compilation
         graph = self._program.get_graph()
         dynamic = call(Cleave.onnx_get_dynamic, graph)
         self._dynamic = dynamic
@@ -313,7 +320,7 @@ class ShapedProgram:
         tensors = [tensor_of_input(self._dynamic, name, given[name], kind) for name, kind in self._inputs.items()]
         for name, kind in self._lists.items():
             tensors += tensors_of_list(self._dynamic, name, given[name], kind)
-        with errors():
+        with self._lock, errors():
             outputs = call(self._program.run, tensors)
         values = dict(zip(self._names, outputs)) if self._dynamic is None else values_of_outputs(self._dynamic, outputs)
         return {name: array_of_output(self._dynamic, name, tensor) for name, tensor in values.items()}
@@ -326,7 +333,8 @@ class ShapedProgram:
     @property
     def stats(self):
         """Numbers of programs in memory, of programs compiled so far, of shapes, and of runs with padded inputs."""
-        stats = self._program.get_stats()
+        with self._lock:
+            stats = self._program.get_stats()
         return {name: getattr(stats, name) for name in SHAPED_STATS}
 
     def __repr__(self):

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy
 import pytest
@@ -148,6 +149,26 @@ def test_other_threads_run_meanwhile(path):
     stop.set()
     thread.join()
     assert most >= 3
+
+
+def run_on_threads(program, inputs):
+    """Returns the result of each input. Four threads call the program at the same time."""
+    with ThreadPoolExecutor(4) as pool:
+        return [list(values.values())[0] for values in pool.map(program, inputs)]
+
+
+def test_threads_may_share_a_program(path, tmp_path):
+    # A run of 128 x 128 rows takes long enough that the four threads run at the same time without a lock.
+    shapes = (4, 3, 128, 128)
+    graph = cleave.load(path, shapes=shapes)
+    graph.save_program(tmp_path / 'x.plan')
+    inputs = [numpy.full(shapes, i, 'float32') for i in range(16)]
+    alone = [graph.compile()(x)['y'] for x in inputs]
+    for program in (graph.compile(), graph.compile(threads=2), cleave.load_program(tmp_path / 'x.plan'),
+                    cleave.compile(path, shapes=shapes)):
+        for _ in range(4):
+            for result, expected in zip(run_on_threads(program, inputs), alone):
+                numpy.testing.assert_array_equal(result, expected)
 
 
 WAITS = '''
