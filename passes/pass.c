@@ -5,6 +5,8 @@
 
 #include "pipeline.h"
 
+#include "../lib/ir/error.h"
+
 #include <string.h>
 
 /* Returns whether the comma-separated list in an environment variable contains a word. */
@@ -40,12 +42,15 @@ cleave_pass_run (CleaveGraph *graph, const CleavePass *pass, gboolean *changed, 
   gboolean validate = env_has ("CLEAVE_DEBUG", "validate");
   g_autofree char *before = validate ? cleave_graph_print (graph) : NULL;
   gboolean did = FALSE;
+  GError *mine = NULL;
 
   if (env_has ("CLEAVE_SKIP", pass->name))
     return TRUE;
-  if (!pass->run (graph, pass->options, &did, error))
+  if (!pass->run (graph, pass->options, &did, &mine))
     {
-      g_prefix_error (error, "%s: ", pass->name);
+      if (mine == NULL)
+        return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s failed without a message", pass->name);
+      g_propagate_prefixed_error (error, mine, "%s: ", pass->name);
       return FALSE;
     }
   if (validate)

@@ -34,6 +34,12 @@ refuse (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **e
   return FALSE;
 }
 
+static gboolean
+fail_silently (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
+{
+  return FALSE;
+}
+
 /* Reports a change of the graph and subtracts 1 from the counter to which `options` points. If the
  * counter is 0, reports no change. */
 static gboolean
@@ -67,6 +73,17 @@ START_TEST (passes_run_in_order)
   ck_assert (changed);
   ck_assert_str_eq (cleave_graph_get_output_name (graph, 0), "a");
   ck_assert_str_eq (cleave_graph_get_output_name (graph, 1), "b");
+}
+END_TEST
+
+START_TEST (a_pass_that_sets_no_error_gets_one)
+{
+  g_autoptr (CleaveGraph) graph = small_graph ();
+  const CleavePass pass = { "silent", fail_silently, NULL };
+  g_autoptr (GError) error = NULL;
+
+  ck_assert (!cleave_passes_run (graph, &pass, 1, NULL, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "silent failed without a message");
 }
 END_TEST
 
@@ -139,7 +156,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "runner", passes_run_in_order, an_error_names_the_pass,
-                   passes_run_until_nothing_changes, a_pass_can_be_skipped, NULL);
+                   a_pass_that_sets_no_error_gets_one, passes_run_until_nothing_changes, a_pass_can_be_skipped, NULL);
   cleave_add_case (suite, "clean-up", a_second_clean_up_changes_nothing, NULL);
   if (g_strcmp0 (g_getenv ("CK_FORK"), "no") != 0)
     {
