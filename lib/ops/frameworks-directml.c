@@ -54,9 +54,9 @@ from_directml (const CleaveTensorType *whole,
 {
   g_autoptr (GArray) sizes = g_array_new (FALSE, FALSE, sizeof (gint64));
 
-  if (whole->shape.rank == 0)
-    cleave_fail (error, CLEAVE_ERROR_SHAPE, "a scalar has no dimension to split");
-  else if (axis >= whole->shape.rank)
+  if (!cleave_split_check_shape (&whole->shape, error))
+    return NULL;
+  if (axis >= whole->shape.rank)
     cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
                  "Axis must be between 0 and %u for %u dimensions, not %u", whole->shape.rank - 1,
                  whole->shape.rank, axis);

@@ -67,23 +67,39 @@ take_needed (
   return TRUE;
 }
 
+/* Returns the numbers of a list without its brackets, or a copy of a text without brackets. The
+ * brackets tell a list of one number, `[6]`, from the number `6`. */
+static char *
+dup_numbers (const char *text)
+{
+  gsize n = strlen (text);
+
+  return n >= 2 && text[0] == '[' && text[n - 1] == ']' ? g_strndup (text + 1, n - 2)
+                                                        : g_strdup (text);
+}
+
 /* Parses a list of integers into `*list`, and sets `*n_list` to their number. An empty text is an
- * empty list. Sets `*list` to NULL if the argument is absent. */
+ * empty list. Sets `*list` to NULL if the argument is absent. Fails if the text is a number. */
 static gboolean
 take_list (
     Arguments *arguments, const char *name, const gint64 **list, guint *n_list, GError **error)
 {
   const char *text = g_hash_table_lookup (arguments->texts, name);
+  g_autofree char *inner = NULL;
   GArray *numbers;
 
   *list = NULL;
   *n_list = 0;
   if (text == NULL)
     return TRUE;
+  inner = dup_numbers (text);
+  if (*text != '\0' && *text != '[' && strchr (text, ',') == NULL)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "%s expects a list such as [3,4] or [6], not '%s'", name, text);
   /* Reserve memory for one number: without it, the data of an empty list is NULL, and NULL means an
    * absent list. */
-  numbers = *text == '\0' ? g_array_sized_new (FALSE, FALSE, sizeof (gint64), 1)
-                          : cleave_text_to_ints (name, text, error);
+  numbers = *inner == '\0' ? g_array_sized_new (FALSE, FALSE, sizeof (gint64), 1)
+                           : cleave_text_to_ints (name, inner, error);
   if (numbers == NULL)
     return FALSE;
   g_assert (arguments->n_lists < N_LISTS);
@@ -337,7 +353,7 @@ check_arguments (guint index, GHashTable *texts, GError **error)
  * `openvino-variadic-split`, `directml` or `xla`
  * @operand: type of the value to split
  * @arguments: (element-type utf8 utf8): the arguments of the operator under its own names, as
- * texts: numbers such as `3`, and lists of numbers such as `1,2,4`
+ * texts: numbers such as `3`, and lists of numbers such as `[1,2,4]`, or `1,2,4` for more than one
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes the attributes of a Split from an operator of another framework, like the constructors of

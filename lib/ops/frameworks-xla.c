@@ -108,6 +108,8 @@ from_xla (const CleaveShape *shape, const CleaveSliceXla *slices, guint n_slices
   gint64 end = 0, size;
   guint axis = 0;
 
+  if (!cleave_split_check_shape (shape, error))
+    return NULL;
   for (guint i = 0; i < n_slices; i++)
     {
       if (!check_xla (shape, &slices[i], i, error))
@@ -119,9 +121,7 @@ from_xla (const CleaveShape *shape, const CleaveSliceXla *slices, guint n_slices
               "slice %u: stride of dimension %u must be 1 in a split, not %" G_GINT64_FORMAT, i, d,
               slices[i].strides[d]);
     }
-  if (shape->rank == 0)
-    cleave_fail (error, CLEAVE_ERROR_SHAPE, "a scalar has no dimension to split");
-  if (shape->rank == 0 || !find_cut (shape, slices, n_slices, &axis, error))
+  if (!find_cut (shape, slices, n_slices, &axis, error))
     return NULL;
   for (guint i = 0; i < n_slices; i++)
     {

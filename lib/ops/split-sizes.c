@@ -7,12 +7,25 @@
 #include "../ir/boxed.h"
 
 gboolean
+cleave_split_check_shape (const CleaveShape *shape, GError **error)
+{
+  if (shape->rank == 0)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "a scalar has no dimension to split");
+  for (guint d = 0; d < shape->rank; d++)
+    if (shape->dim[d] < 0)
+      return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                          "dimension %u must be at least 0, not %" G_GINT64_FORMAT, d,
+                          shape->dim[d]);
+  return TRUE;
+}
+
+gboolean
 cleave_split_find_axis (const CleaveShape *shape, gint64 *axis, GError **error)
 {
-  gint64 rank = shape->rank;
+  const gint64 rank = shape->rank;
 
-  if (rank == 0)
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "a scalar has no dimension to split");
+  if (!cleave_split_check_shape (shape, error))
+    return FALSE;
   if (*axis < -rank || *axis >= rank)
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
                         "axis must be between %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT

@@ -9,7 +9,9 @@
 
 #include "move.h"
 
-/* Converts an axis to 0 … rank - 1; negative values count from the end. */
+/* Checks that a shape has a dimension and no negative extent. */
+gboolean cleave_split_check_shape (const CleaveShape *shape, GError **error);
+/* Checks the shape, and converts an axis to 0 … rank - 1; negative values count from the end. */
 gboolean cleave_split_find_axis (const CleaveShape *shape, gint64 *axis, GError **error);
 gboolean cleave_split_check_least (const char *name, gint64 value, gint64 least, GError **error);
 

@@ -29,7 +29,8 @@ else:
 
 
 class Error(GLib.Error):
-    """An error of the library, with the message of its GError. `code` is a value of `Cleave.Error`."""
+    """An error, with the message of its GError. If `domain` is 'cleave-error-quark', `code` is a value of
+    `Cleave.Error`. If not, the error is an error of the system, such as a file that does not exist."""
 
     def __str__(self):
         return self.message

@@ -2,6 +2,7 @@
 """Splits graphs, and fits graphs into memory."""
 
 import math
+import numbers
 import re
 
 from ._call import Progress, call, new_cancellable
@@ -23,12 +24,34 @@ def text_of(value):
     return str(value)
 
 
+def is_span(value):
+    """Returns whether a value is the range of a dimension: a slice, or a pair of a begin and an end."""
+    return isinstance(value, slice) or (isinstance(value, (list, tuple)) and len(value) == 2
+                                        and all(isinstance(end, numbers.Integral) for end in value))
+
+
+def text_of_ranges(value):
+    """Returns the text of slice_ranges, such as '0:1,0:16/1:2,0:16'. The value is a list with a range for each chunk. A
+    range is a list with a pair or a slice for each dimension. The value may also be one range of slices."""
+    if isinstance(value, str) or (isinstance(value, (list, tuple)) and all(isinstance(span, slice) for span in value)):
+        return text_of(value)
+    if not isinstance(value, (list, tuple)) or not all(
+            isinstance(chunk, (list, tuple)) and chunk and all(map(is_span, chunk)) for chunk in value):
+        fail('slice_ranges expects a list with a range for each chunk, such as [[(0, 1), (0, 16)], [(1, 2), (0, 16)]], '
+             f'not {value!r}')
+    return '/'.join(','.join('{}:{}'.format(*((span.start, span.stop) if isinstance(span, slice) else span)) for span in chunk)
+                    for chunk in value)
+
+
 # The names of the options of `split`.
 OPTIONS = {'dims', 'num_chunks', 'chunk_size', 'chunk_sizes', 'chunk_weights', 'slice_ranges', 'align', 'min_chunk',
-           'small_first', 'max_memory', 'max_subgraph_memory', 'max_schedule_memory', 'max_added_macs', 'max_pieces',
+           'small_first', 'max_piece_memory', 'max_subgraph_memory', 'max_schedule_memory', 'max_added_macs', 'max_pieces',
            'search_budget', 'depth', 'halo', 'strips_per_band', 'single_use'}
-# Finds the names of OPTIONS in messages of the library.
-OPTION_IN_MESSAGE = re.compile(r'\b(' + '|'.join(sorted(name.replace('_', '-') for name in OPTIONS)) + r')\b')
+# The names in the library of options that have another name there, and the old names of options.
+LIBRARY_NAMES, OLD_NAMES = {'max_piece_memory': 'max-memory'}, {'max_memory': 'max_piece_memory'}
+# Finds the library's names of OPTIONS in its messages.
+IN_MESSAGE = {LIBRARY_NAMES.get(name, name.replace('_', '-')): name for name in OPTIONS}
+OPTION_IN_MESSAGE = re.compile(r'\b(' + '|'.join(sorted(IN_MESSAGE)) + r')\b')
 
 
 def per_cent(name, fraction):
@@ -40,12 +63,14 @@ def per_cent(name, fraction):
 def texts_of(options):
     texts = {}
     for name, value in options.items():
+        name = OLD_NAMES.get(name, name)
         if name not in OPTIONS:
             near = Cleave.text_find_nearest(name, sorted(OPTIONS))
             raise TypeError(f"split() has no option '{name}'" + (f"; did you mean '{near}'?" if near else ''))
         if value is not None and value is not False:
-            text = per_cent(name, value) if name == 'max_added_macs' else text_of('' if value is True else value)
-            texts[name.replace('_', '-')] = text.replace(' ', '')
+            write = {'max_added_macs': lambda value: per_cent('max_added_macs', value), 'slice_ranges': text_of_ranges}
+            text = write.get(name, text_of)('' if value is True else value)
+            texts[LIBRARY_NAMES.get(name, name.replace('_', '-'))] = text.replace(' ', '')
     return texts
 
 
@@ -64,7 +89,7 @@ def parse_split(texts, max_added_macs):
         _, tiling, constraint = Cleave.split_parse(texts, '')
         _, recursion = Cleave.recursion_parse(texts, '')
     except GLib.Error as error:
-        message = OPTION_IN_MESSAGE.sub(lambda found: found[0].replace('-', '_'), error.message)
+        message = OPTION_IN_MESSAGE.sub(lambda found: IN_MESSAGE[found[0]], error.message)
         raise Error(message, error.domain, error.code) from None
     constraint.max_added_macs = max_added_macs  # an exact number, since a text in per cent would be rounded
     return tiling, constraint, recursion
@@ -74,7 +99,7 @@ def split(graph, nodes=None, **options):
     """Splits nodes. `nodes` is a name or a list of names; None splits all nodes to which the options apply.
 
     The options have the names of the options of `cleave split`: dims='H' with num_chunks, chunk_size, chunk_sizes or
-    chunk_weights; slice_ranges; limits such as max_memory='64KiB'. With the option depth, the function also splits
+    chunk_weights; slice_ranges; limits such as max_piece_memory='64KiB'. With the option depth, the function also splits
     producers; halo, strips_per_band and single_use need depth. `max_added_macs` is a fraction, as in `fit`. A split
     graph computes the same bits. Returns a SplitReport."""
     texts = texts_of(options)

@@ -31,7 +31,12 @@ def shape_of(kind):
     return tuple(kind.shape.dim[:kind.shape.rank])
 
 
+MAX_RANK = 8
+
+
 def type_of(name, shape):
+    if len(shape) > MAX_RANK:
+        fail(f'a shape has at most {MAX_RANK} dimensions, not {len(shape)}: {tuple(shape)}')
     return Cleave.TensorType.new(ELEMENTS[name], list(shape))
 
 
@@ -156,10 +161,13 @@ Tensor.__repr__ = lambda self: f'<cleave.Tensor {self.get_type().to_string()}>'
 
 
 def text_of(value):
-    """Returns an argument of an operator as text: an integer, a list of integers, or a list of such lists."""
+    """Returns an argument of an operator as text: '6' for an integer, '[6]' for a list of integers, and '6,1/6,2' for a
+    list of lists."""
     if not isinstance(value, (list, tuple)):
         return str(operator.index(value))
-    return ('/' if any(isinstance(v, (list, tuple)) for v in value) else ',').join(text_of(v) for v in value)
+    if any(isinstance(item, (list, tuple)) for item in value):
+        return '/'.join(text_of(item).strip('[]') for item in value)
+    return f"[{','.join(map(text_of, value))}]"
 
 
 def split_op(operator_name, shape, **arguments):

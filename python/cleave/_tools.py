@@ -36,6 +36,8 @@ def bytes_of(name, size):
     size = int(size)
     if size <= 0:
         fail(f'{name} must be more than 0')
+    if size >= 1 << 63:
+        fail(f'{name} must be less than 2^63 bytes, not {size}')
     return size
 
 

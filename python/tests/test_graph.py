@@ -107,7 +107,7 @@ def test_every_way_to_split(graph):
         ({'dims': 'H,W', 'num_chunks': (2, 2)}, 4), ({'dims': 'H', 'chunk_size': 3}, 3),
         ({'dims': ['H'], 'chunk_sizes': [3, 5]}, 2), ({'dims': 'C', 'chunk_weights': [1, 3]}, 2),
         ({'dims': 'H,W', 'chunk_sizes': [[4, 4], [2, 6]]}, 4), ({'dims': 2, 'num_chunks': 8}, 8),
-        ({'max_memory': '2 KiB'}, None), ({'max_memory': '2 kB'}, None),
+        ({'max_piece_memory': '2 KiB'}, None), ({'max_memory': '2 kB'}, None),
     ):
         report = copy.copy(graph).split(graph['pool1'], **options)
         assert n is None or len(report.split['pool1']) == n, options
@@ -155,10 +155,12 @@ def test_limits_mean_the_same_in_fit_and_in_split(halos):
 def test_a_limit_that_makes_no_sense_is_an_error(graph):
     before = str(graph)
     for call in (graph.fit, graph.plan_fit, lambda **limit: graph.split('pool1', dims='H', num_chunks=2, **limit)):
+        with pytest.raises(cleave.Error, match='max_(piece_)?memory must be less than 2.63 bytes|expects a size'):
+            call(max_memory=10**30)
         for limit in (-0.1, float('nan'), float('inf'), '10', True):
             with pytest.raises(cleave.Error, match='max_added_macs expects a fraction from 0, such as 0.1, not'):
                 call(max_added_macs=limit)
-        with pytest.raises(cleave.Error, match='max.memory must be more than 0'):
+        with pytest.raises(cleave.Error, match='max_(piece_)?memory must be more than 0'):
             call(max_memory=0)
     for limit in (-1, 'few'):
         with pytest.raises(cleave.Error, match='max_added_latency expects a fraction'):
@@ -169,7 +171,7 @@ def test_a_limit_that_makes_no_sense_is_an_error(graph):
 def test_errors_of_a_split_name_arguments_of_python(graph):
     for options in ({'dims': 'H', 'chunk_sizes': 'x'}, {'dims': 'H', 'chunk_weights': 'x'}, {'slice_ranges': 'x'},
                     {'dims': 'H', 'num_chunks': 'x'}, {'dims': 'H', 'chunk_size': 'x'}, {'max_pieces': 0},
-                    {'dims': 'H', 'num_chunks': 2, 'min_chunk': 'x'}, {'max_memory': 'x'}, {'max_subgraph_memory': 0},
+                    {'dims': 'H', 'num_chunks': 2, 'min_chunk': 'x'}, {'max_piece_memory': 'x'}, {'max_subgraph_memory': 0},
                     {'max_schedule_memory': 'x'}, {'max_pieces': 2, 'search_budget': 'x'},
                     {'dims': 'H', 'num_chunks': 2, 'depth': 2, 'strips_per_band': 'x'}):
         with pytest.raises(cleave.Error) as caught:
@@ -177,11 +179,22 @@ def test_errors_of_a_split_name_arguments_of_python(graph):
         assert [name for name in options if name in str(caught.value)] == [list(options)[-1]], (options, caught.value)
 
 
+def test_slice_ranges_are_pairs_or_slices(graph):
+    pairs = [[(0, 1), (0, 4), (0, 3), (0, 8)], [(0, 1), (0, 4), (2, 8), (0, 8)]]
+    slices = [[slice(*pair) for pair in chunk] for chunk in pairs]
+    text = '0:1,0:4,0:3,0:8/0:1,0:4,2:8,0:8'
+    found = [str(graph.copy().split('pool1', slice_ranges=ranges).ranges) for ranges in (pairs, slices, text)]
+    assert found == found[:1] * 3
+    for wrong in ([(0, 1), (0, 4)], [[(0, 1, 2)]], [[0, 1]], 7):
+        with pytest.raises(cleave.Error, match=r'slice_ranges expects a list with a range for each chunk, such as \[\['):
+            graph.split('pool1', slice_ranges=wrong)
+
+
 def test_a_limit_alone_starts_a_search(halos):
-    for limit in ({'max_memory': '64 KiB'}, {'max_pieces': 2}, {'max_added_macs': 0.1}, {'max_added_macs': 0}):
+    for limit in ({'max_piece_memory': '64 KiB'}, {'max_pieces': 2}, {'max_added_macs': 0.1}, {'max_added_macs': 0}):
         report = halos.copy().split('y', **limit)
         assert len(report.split) + len(report.not_split) <= 1
-    with pytest.raises(cleave.Error, match='a limit such as max_memory'):
+    with pytest.raises(cleave.Error, match='a limit such as max_piece_memory'):
         halos.split('y')
 
 

@@ -151,6 +151,22 @@ def test_other_threads_run_meanwhile(path):
     assert most >= 3
 
 
+def test_a_rank_over_8_is_an_error():
+    for use in (lambda: cleave.split_op('pytorch', [1] * 9, split_size=1), lambda: cleave.as_tensor(numpy.zeros([1] * 9))):
+        with pytest.raises(cleave.Error, match='a shape has at most 8 dimensions, not 9'):
+            use()
+    assert cleave.as_tensor(numpy.zeros([1] * 8)).shape == (1,) * 8
+
+
+def test_a_list_of_one_size_is_not_a_number():
+    assert cleave.split_op('tensorflow', [6], num_splits=6) == (0, [1] * 6)
+    assert cleave.split_op('tensorflow', [6], size_splits=[6]) == (0, [6])
+    assert cleave.split_op('xla', [6], start_indices=[[0], [2]], limit_indices=[[2], [6]], strides=[[1], [1]]) == (0, [2, 4])
+    for wrong in ({'num_splits': [6]}, {'size_splits': 6}, {'num_splits': []}):
+        with pytest.raises(cleave.Error, match='_splits expects a'):
+            cleave.split_op('tensorflow', [6], **wrong)
+
+
 def run_on_threads(program, inputs):
     """Returns the result of each input. Four threads call the program at the same time."""
     with ThreadPoolExecutor(4) as pool:
