@@ -48,8 +48,7 @@ parse_memory (Options *o, GError **error)
   if (o->with_profile || o->trace != NULL || o->on_ranks)
     return cleave_argument_fail (error, "--max-memory runs the model part by part: leave out "
                                         "--profile, --trace and --ranks");
-  return cleave_text_to_size ("--max-memory", o->memory_text, &o->max_memory, error) &&
-         (o->max_memory > 0 || cleave_argument_fail (error, "--max-memory must be more than 0"));
+  return cleave_text_to_size ("--max-memory", o->memory_text, &o->max_memory, error);
 }
 
 static const CleaveArgumentNeed needs[] = {

@@ -97,7 +97,8 @@ is_unit (const char *text, const char *unit)
  *
  * Parses a size in bytes, such as `300000`, `64KiB`, `2MB` or `1.92 MiB`. The units `kB`, `MB`,
  * `GB` and `TB` are powers of 1000. `KiB`, `MiB`, `GiB` and `TiB`, in upper or lower case, are
- * powers of 1024. A number with a unit may have up to six decimals; part of a byte is dropped.
+ * powers of 1024. A number with a unit may have up to six decimals; part of a byte is dropped. A
+ * size is at least 1 byte: in the structs of options, 0 means that there is no limit.
  *
  * Fails with %CLEAVE_ERROR_OPTION if the text is no size.
  *
@@ -137,6 +138,8 @@ cleave_text_to_size (const char *option, const char *text, gint64 *bytes, GError
             !__builtin_add_overflow (number * units[i].n_bytes,
                                      millionths * units[i].n_bytes / 1000000, &sum))
           {
+            if (sum == 0)
+              return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s must be more than 0", option);
             *bytes = sum;
             return TRUE;
           }

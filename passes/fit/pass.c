@@ -52,8 +52,6 @@ parse (GHashTable *texts, CleaveFitOptions *options, GError **error)
       (threads != NULL &&
        !cleave_text_to_int ("threads", threads, 1, CLEAVE_MAX_THREADS, &n_threads, error)))
     return FALSE;
-  if (memory != NULL && options->max_memory == 0)
-    return cleave_fail (error, CLEAVE_ERROR_OPTION, "max-memory must be more than 0");
   options->n_threads = (guint) n_threads;
   options->exclude_inputs = texts != NULL && (g_hash_table_contains (texts, "exclude-inputs") ||
                                               g_hash_table_contains (texts, "inputs-apart"));

@@ -76,11 +76,7 @@ parse_size (const Options *options, const char *name, gint64 *bytes, GError **er
   g_autofree char *said = dup_name (options, name);
   const char *text = get (options, name);
 
-  if (text == NULL)
-    return TRUE;
-  if (!cleave_text_to_size (said, text, bytes, error))
-    return FALSE;
-  return *bytes > 0 || cleave_fail (error, CLEAVE_ERROR_OPTION, "%s must be more than 0", said);
+  return text == NULL || cleave_text_to_size (said, text, bytes, error);
 }
 
 static gboolean

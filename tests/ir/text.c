@@ -13,7 +13,6 @@ START_TEST (sizes_have_binary_and_decimal_units)
     const char *text;
     gint64 n_bytes;
   } sizes[] = {
-    { "0", 0 },
     { "300000", 300000 },
     { "7B", 7 },
     { "2kB", 2000 },
@@ -78,6 +77,22 @@ START_TEST (invalid_sizes_are_refused)
 }
 END_TEST
 
+START_TEST (a_size_of_0_is_refused)
+{
+  static const char *const texts[] = { "0", "0KiB", "0.0", "0.000001kB" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      gint64 n_bytes = -1;
+
+      ck_assert_msg (!cleave_text_to_size ("--limit", texts[i], &n_bytes, &error), "%s", texts[i]);
+      ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
+      ck_assert_int_eq (n_bytes, -1);
+    }
+}
+END_TEST
+
 START_TEST (limits_on_added_cost_are_per_cent_in_text_and_fractions_in_c)
 {
   static const struct
@@ -126,7 +141,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "sizes", sizes_have_binary_and_decimal_units, invalid_sizes_are_refused,
-                   limits_on_added_cost_are_per_cent_in_text_and_fractions_in_c, NULL);
+                   a_size_of_0_is_refused, limits_on_added_cost_are_per_cent_in_text_and_fractions_in_c, NULL);
 }
 
 CLEAVE_TEST_SUITE ("sizes", add_tests)
