@@ -69,13 +69,3 @@ cleave_check (const CleaveGraph *before,
     *verdict = g_strdup ("equal, bit for bit");
   return TRUE;
 }
-
-gboolean
-cleave_fit_refused (GError **error)
-{
-  if (!g_error_matches (*error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
-    return FALSE;
-  fprintf (stderr, "cleave: limit not met: %s\n", (*error)->message);
-  g_clear_error (error);
-  return TRUE;
-}

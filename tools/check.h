@@ -16,6 +16,3 @@ gboolean cleave_check (const CleaveGraph *before,
                        char **verdict,
                        gboolean *equal,
                        GError **error);
-/* If the error says that a limit cannot be met, prints it on standard error, clears it and returns
- * TRUE. The command then ends with CLEAVE_NO instead of CLEAVE_WRONG. */
-gboolean cleave_fit_refused (GError **error);

@@ -146,6 +146,19 @@ complain_of_command (const char *word)
   return print_error (message);
 }
 
+/* Prints the message of an error and returns the exit status. If the error says that a limit cannot
+ * be met, the answer of the command is no. */
+static int
+report_error (const GError *error)
+{
+  gboolean is_limit = g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT);
+  g_autofree char *message =
+      g_strconcat (is_limit ? "limit not met: " : "", error->message, NULL);
+
+  print_error (message);
+  return is_limit ? CLEAVE_NO : CLEAVE_WRONG;
+}
+
 static int
 run_command (int argc, char **argv)
 {
@@ -158,9 +171,7 @@ run_command (int argc, char **argv)
 
         g_set_prgname (name);
         status = commands[i].run (argc, argv, &error);
-        if (error != NULL)
-          return print_error (error->message);
-        return status;
+        return error == NULL ? status : report_error (error);
       }
   return complain_of_command (argv[0]);
 }

@@ -145,8 +145,6 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
   if (o->memory != NULL &&
       !cleave_text_to_size ("--max-memory", o->memory, &options->max_memory, error))
     return FALSE;
-  if (o->memory != NULL && options->max_memory == 0)
-    return cleave_argument_fail (error, "--max-memory must be more than 0");
   if (!cleave_argument_threads (o->threads, &n_threads, error))
     return FALSE;
   if (g_strcmp0 (o->target, "bundle") == 0)
@@ -423,7 +421,7 @@ fit (CleaveGraph *graph, const Options *o, CleaveFitOptions *options, GError **e
   if (plan == NULL)
     {
       suggest (graph, options, *error);
-      return cleave_fit_refused (error) ? CLEAVE_NO : CLEAVE_WRONG;
+      return CLEAVE_WRONG;
     }
   report = cleave_fit_plan_apply (plan, graph, error);
   if (report == NULL || (o->check && !cleave_check (before, graph, &verdict, &equal, error)))

@@ -406,8 +406,6 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   cleave_progress_begin (&progress, "search, per cent of its budget");
   report = split_graph (graph, &o, &summary, &progress, error);
   cleave_progress_end (&progress);
-  if (report == NULL && cleave_fit_refused (error))
-    return CLEAVE_NO;
   if (report == NULL || (o.check && !cleave_check (before, graph, &verdict, &equal, error)))
     return CLEAVE_WRONG;
   summary.report = report;

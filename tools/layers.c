@@ -6,8 +6,7 @@
 
 #include "layers.h"
 
-#include "arguments.h"
-
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -82,6 +81,39 @@ take_value (Run *run, const char *name)
   return value;
 }
 
+/* Returns the bytes that the message of cleave_partition_new_by_bytes() names first: the smallest
+ * limit that can be met. */
+static gint64
+find_needed (const char *message)
+{
+  const char *needs = strstr (message, " alone needs ");
+
+  return needs == NULL ? 0 : g_ascii_strtoll (needs + strlen (" alone needs "), NULL, 10);
+}
+
+/* Replaces the error about the limit of a part by an error about the limit of the command. */
+static void
+refuse (gint64 max_memory, gint64 besides, GError *of_part, GError **error)
+{
+  const char *rest;
+  int n_shown;
+
+  if (!g_error_matches (of_part, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
+    {
+      g_propagate_error (error, of_part);
+      return;
+    }
+  rest = strstr (of_part->message, ", more than");
+  n_shown = (int) (rest == NULL ? (gssize) strlen (of_part->message) : rest - of_part->message);
+  g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT,
+               "--max-memory %" G_GINT64_FORMAT " is too little: besides a part, "
+               "%" G_GINT64_FORMAT " bytes are needed for the largest weight and the command, and "
+               "%.*s; try --max-memory %" G_GINT64_FORMAT ", or split the node",
+               max_memory, besides, n_shown, of_part->message,
+               besides + find_needed (of_part->message));
+  g_error_free (of_part);
+}
+
 static CleavePartition *
 cut (const CleaveGraph *graph, gint64 max_memory, CleaveLayers *layers, GError **error)
 {
@@ -93,12 +125,7 @@ cut (const CleaveGraph *graph, gint64 max_memory, CleaveLayers *layers, GError *
 
   if (partition == NULL)
     {
-      cleave_argument_fail (error,
-                            "--max-memory %" G_GINT64_FORMAT " is too little: besides a part, "
-                            "%" G_GINT64_FORMAT
-                            " bytes are needed for the largest weight and the command: %s",
-                            max_memory, besides, mine->message);
-      g_error_free (mine);
+      refuse (max_memory, besides, mine, error);
       return NULL;
     }
   layers->n_parts = cleave_partition_get_n_parts (partition);

@@ -5,6 +5,8 @@
 
 #include "bundle.h"
 
+#include <math.h>
+
 /* Fails if a value is empty, has over 2 GiB, or has more rows, columns or images than
  * CLEAVE_BUNDLE_MAX_EXTENT. */
 static gboolean
@@ -153,12 +155,91 @@ try_memories (CleaveBundle *bundle, GPtrArray *plans)
   return FALSE;
 }
 
-static gboolean
-choose_plan (CleaveBundle *bundle, gint64 max_memory, double max_added_macs, GError **error)
+/* The functions below make the message about a limit that no plan meets. */
+
+/* Appends the value of --max-added-macs with which a plan has a smaller arena, and the bytes of
+ * this arena. Selects the first plan that meets the limit, else the plan with the fewest bytes. */
+static void
+suggest_macs (const CleaveBundle *bundle, gint64 max_memory, GString *message)
 {
-  gint64 macs = count_macs (bundle->model);
-  g_autoptr (GPtrArray) plans =
-      cleave_bundle_plan_all (bundle->model, bundle->align, find_max_macs (macs, max_added_macs));
+  const double macs = (double) count_macs (bundle->model);
+  g_autoptr (GPtrArray) plans = cleave_bundle_plan_all (bundle->model, bundle->align, G_MAXINT64);
+  gint64 least = bundle->stats.least_bytes;
+  double per_cent = 0;
+
+  for (guint i = 0; i < plans->len && (least > max_memory || per_cent == 0); i++)
+    {
+      const CleaveBundlePlan *plan = plans->pdata[i];
+      gint64 n_bytes = cleave_bundle_count_bytes (bundle, plan);
+
+      if (n_bytes >= least || macs <= 0)
+        continue;
+      least = n_bytes;
+      per_cent = ceil (10000 * ((double) plan->macs - macs) / macs) / 100;
+    }
+  if (per_cent > 0)
+    g_string_append_printf (
+        message, "; with --max-added-macs %g, the arena has %" G_GINT64_FORMAT " bytes", per_cent,
+        least);
+}
+
+/* Appends the options that place inputs and outputs apart, if some of them are in the arena. */
+static void
+suggest_apart (const CleaveBundleModel *model, GString *message)
+{
+  gboolean has_input = FALSE, has_output = FALSE;
+
+  for (guint i = 0; i < model->values->len; i++)
+    {
+      const CleaveBundleValue *value = cleave_bundle_value (model, i);
+
+      has_input |= value->producer == CLEAVE_BUNDLE_NONE && value->place == CLEAVE_BUNDLE_ARENA;
+    }
+  for (guint i = 0; i < model->graph->outputs->len; i++)
+    {
+      guint base = cleave_bundle_value (model, model->outputs[i])->base;
+
+      has_output |= cleave_bundle_find_kept (model, i, FALSE) == NULL &&
+                    cleave_bundle_value (model, base)->place == CLEAVE_BUNDLE_ARENA;
+    }
+  if (has_input)
+    g_string_append (message, "; --input apart keeps the inputs out of the arena");
+  if (has_output)
+    g_string_append (message, "; --output apart keeps the outputs out of the arena");
+}
+
+/* Sets the error that no plan meets the limit, and the options that lower the bytes. Returns
+ * FALSE. */
+static gboolean
+refuse (const CleaveBundle *bundle, const CleaveBundleOptions *o, GError **error)
+{
+  g_autoptr (GString) message = g_string_new (NULL);
+
+  if (error == NULL)
+    return FALSE;
+  if (bundle->n_memories > 0)
+    g_string_append_printf (message,
+                            "no plan fits into the memories; in one memory, the smallest arena "
+                            "found has %" G_GINT64_FORMAT " bytes",
+                            bundle->stats.least_bytes);
+  else
+    g_string_append_printf (message,
+                            "the limit of %" G_GINT64_FORMAT " bytes is below the smallest arena "
+                            "found, which has %" G_GINT64_FORMAT " bytes; try --max-memory "
+                            "%" G_GINT64_FORMAT,
+                            o->max_memory, bundle->stats.least_bytes, bundle->stats.least_bytes);
+  if (o->max_added_macs != 0)
+    suggest_macs (bundle, o->max_memory, message);
+  suggest_apart (bundle->model, message);
+  return cleave_fail (error, CLEAVE_ERROR_LIMIT, "%s", message->str);
+}
+
+static gboolean
+choose_plan (CleaveBundle *bundle, const CleaveBundleOptions *o, GError **error)
+{
+  gint64 macs = count_macs (bundle->model), max_memory = o->max_memory;
+  g_autoptr (GPtrArray) plans = cleave_bundle_plan_all (bundle->model, bundle->align,
+                                                        find_max_macs (macs, o->max_added_macs));
   gboolean is_met;
 
   g_ptr_array_set_free_func (plans, NULL);
@@ -176,19 +257,7 @@ choose_plan (CleaveBundle *bundle, gint64 max_memory, double max_added_macs, GEr
     }
   for (guint i = 0; i < plans->len; i++)
     g_clear_pointer (&g_ptr_array_index (plans, i), cleave_bundle_plan_free);
-  if (is_met)
-    return TRUE;
-  if (bundle->n_memories > 0)
-    return cleave_fail (error, CLEAVE_ERROR_LIMIT,
-                        "no plan fits into the memories; in one memory, the smallest arena found "
-                        "has %" G_GINT64_FORMAT
-                        " bytes; allow more MACs, or keep inputs and outputs apart",
-                        bundle->stats.least_bytes);
-  return cleave_fail (error, CLEAVE_ERROR_LIMIT,
-                      "the limit of %" G_GINT64_FORMAT
-                      " bytes is below the smallest arena found, which has %" G_GINT64_FORMAT
-                      " bytes; allow more MACs, or keep inputs and outputs apart",
-                      max_memory, bundle->stats.least_bytes);
+  return is_met || refuse (bundle, o, error);
 }
 
 /* The functions below lower the graph, and choose the calls of CMSIS-NN. */
@@ -212,7 +281,7 @@ plan (CleaveBundle *bundle,
 {
   bundle->model = cleave_bundle_model_new ((CleaveGraph *) graph, o, max_call_bytes, error);
   return bundle->model != NULL && check_extents (bundle->model, error) &&
-         choose_plan (bundle, o->max_memory, o->max_added_macs, error);
+         choose_plan (bundle, o, error);
 }
 
 /* Plans the bundle again, with another `max_call_bytes`, and keeps the new plan if it meets the

@@ -226,7 +226,7 @@ refuse (const Search *search, GError **error)
     }
   g_assert (node != NULL); /* a row has at least one node */
   return cleave_fail_null (error, CLEAVE_ERROR_LIMIT,
-                           "limit not met: node '%s' alone needs %" G_GINT64_FORMAT
+                           "node '%s' alone needs %" G_GINT64_FORMAT
                            " bytes (%" G_GINT64_FORMAT " of weights, %" G_GINT64_FORMAT
                            " of activations), more than %" G_GINT64_FORMAT
                            "; allow that many, or split the node",

@@ -172,7 +172,7 @@ class Partition(CommandTest):
                 self.assertEqual(set(re.findall(r'label="?(part \d)', file.read())), {f'part {i}' for i in range(n)})
         self.bad('give one of --parts, --at and --max-bytes', 'partition', self.chain, '-d', 'row', '--parts', '2', '--at', 'r')
         self.bad("no value 'q'", 'partition', self.chain, '-d', 'row', '--at', 'q')
-        self.bad("node 'conv1' alone needs", 'partition', self.chain, '-d', 'row', '--max-bytes', '1kB')
+        self.unmet_limit("node 'conv1' alone needs", 'partition', self.chain, '-d', 'row', '--max-bytes', '1kB')
         self.bad('cannot be cut into 4 parts; ask for at most 3', 'partition', self.chain, '-d', 'row', '--parts', '4')
 
     # The model has three products with weights of 16,384 bytes each. No two of the weights fit into 20,000 bytes.

@@ -28,6 +28,37 @@ class Usage(CommandTest):
         for option in ('--version', '--list-commands'):
             self.bad(f"'info' is not expected after '{option}'", option, 'info')
 
+    def test_a_size_of_0_is_refused(self):
+        for option, args in (('--max-memory', ('memory', self.chain)), ('--max-memory', ('bundle', self.chain, '--json')),
+                             ('--max-memory', ('run', self.chain)), ('--max-memory', ('fit', self.chain)),
+                             ('--max-piece-memory', ('split', self.chain, '--node', 'conv1')),
+                             ('--max-bytes', ('partition', self.chain, '-d', 'parts'))):
+            self.bad(f'{option} must be more than 0', *args, option, '0')
+        self.bad('--memory must be more than 0', 'bundle', self.chain, '--json', '--memory', 'fast=0KiB')
+
+    def test_an_unmet_limit_has_status_1_and_names_a_limit_that_is_met(self):
+        bundle, apart = ('bundle', self.chain, '--json'), ('--input', 'apart', '--output', 'apart')
+        for args, says in ((('run', self.chain, '--max-memory'), r'try --max-memory (\d+), or split the node'),
+                           ((*bundle, '--max-memory'), r'try --max-memory (\d+); --input apart keeps'),
+                           ((*bundle, *apart, '--max-memory'), r'try --max-memory (\d+)\b'),
+                           (('fit', self.chain, '--max-memory'), r'try --max-memory (\d+)\b'),
+                           (('partition', self.chain, '-d', 'parts', '--max-bytes'), r'alone needs (\d+) bytes')):
+            self.unmet_limit('', *args, '1')
+            self.good(*args, re.search(says, self.cleave(*args, '1').stderr.decode())[1])
+        self.unmet_limit('no plan fits into the memories', *bundle, '--memory', 'fast=1')
+        self.unmet_limit('fit: the budget is 1 bytes', 'opt', self.chain, '-p', 'fit{max-memory=1}')
+
+    # A message names an option of a bundle only if the option makes the arena smaller.
+    def test_an_unmet_limit_of_a_bundle_names_options_that_help(self):
+        net, apart = self.write('net.onnx', page_models.quantized_net()), ('--input', 'apart', '--output', 'apart')
+        found = self.cleave('bundle', net, '--json', *apart, '--max-memory', '900').stderr.decode()
+        macs, arena = re.search(r'; with --max-added-macs ([\d.]+), the arena has (\d+) bytes\n', found).groups()
+        self.assertNotIn('keeps', found)
+        report = self.json('bundle', net, '--json', *apart, '--max-memory', arena, '--max-added-macs', macs)
+        self.assertEqual(report['arena_bytes'], int(arena))
+        found = self.cleave('bundle', net, '--json', *apart, '--max-memory', '1', '--max-added-macs', '1000').stderr.decode()
+        self.assertNotIn('--max-added-macs', found)
+
     # In memory, the environment variables follow the arguments. If a file name is missing, the command must not read an environment variable in its place.
     def test_a_dash_is_not_an_option(self):
         run = subprocess.run([CLEAVE, 'diff', '-'], capture_output=True, env={'SECRET': 'hello'}, check=False)

@@ -128,12 +128,16 @@ class CommandTest(unittest.TestCase):
             self.assertEqual(json_schema.find_faults(found, json_schema.load(name), name), [])
         return found
 
-    # Asserts exit status 2, a single line that begins with "cleave: " and contains `says`, and no new file.
-    def bad(self, says, *args):
+    # Asserts exit status 1 and what bad() asserts: a limit is not met.
+    def unmet_limit(self, says, *args):
+        self.bad('cleave: limit not met: ' + says, *args, status=1)
+
+    # Asserts the exit status, a single line that begins with "cleave: " and contains `says`, and no new file.
+    def bad(self, says, *args, status=2):
         before = sorted(os.listdir(self.folder))
         run = self.cleave(*args)
         message = run.stderr.decode()
-        self.assertEqual(run.returncode, 2, f'{args}: {message}')
+        self.assertEqual(run.returncode, status, f'{args}: {message}')
         self.assertRegex(message, r'\Acleave: [^\n]*\n\Z', f'{args}')
         self.assertIn(says, message, f'{args}')
         self.assertEqual(run.stdout, b'', f'{args}')
