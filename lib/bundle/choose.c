@@ -178,9 +178,9 @@ suggest_macs (const CleaveBundle *bundle, gint64 max_memory, GString *message)
       per_cent = ceil (10000 * ((double) plan->macs - macs) / macs) / 100;
     }
   if (per_cent > 0)
-    g_string_append_printf (
-        message, "; with --max-added-macs %g, the arena has %" G_GINT64_FORMAT " bytes", per_cent,
-        least);
+    g_string_append_printf (message,
+                            "; with --max-added-macs %g, the arena has %" G_GINT64_FORMAT " bytes",
+                            per_cent, least);
 }
 
 /* Appends the options that place inputs and outputs apart, if some of them are in the arena. */

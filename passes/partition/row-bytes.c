@@ -226,8 +226,8 @@ refuse (const Search *search, GError **error)
     }
   g_assert (node != NULL); /* a row has at least one node */
   return cleave_fail_null (error, CLEAVE_ERROR_LIMIT,
-                           "node '%s' alone needs %" G_GINT64_FORMAT
-                           " bytes (%" G_GINT64_FORMAT " of weights, %" G_GINT64_FORMAT
+                           "node '%s' alone needs %" G_GINT64_FORMAT " bytes (%" G_GINT64_FORMAT
+                           " of weights, %" G_GINT64_FORMAT
                            " of activations), more than %" G_GINT64_FORMAT
                            "; allow that many, or split the node",
                            node->name, worst.weight_bytes + worst.arena_bytes, worst.weight_bytes,

@@ -141,7 +141,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "sizes", sizes_have_binary_and_decimal_units, invalid_sizes_are_refused,
-                   a_size_of_0_is_refused, limits_on_added_cost_are_per_cent_in_text_and_fractions_in_c, NULL);
+                   a_size_of_0_is_refused,
+                   limits_on_added_cost_are_per_cent_in_text_and_fractions_in_c, NULL);
 }
 
 CLEAVE_TEST_SUITE ("sizes", add_tests)

@@ -156,7 +156,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "runner", passes_run_in_order, an_error_names_the_pass,
-                   a_pass_that_sets_no_error_gets_one, passes_run_until_nothing_changes, a_pass_can_be_skipped, NULL);
+                   a_pass_that_sets_no_error_gets_one, passes_run_until_nothing_changes,
+                   a_pass_can_be_skipped, NULL);
   cleave_add_case (suite, "clean-up", a_second_clean_up_changes_nothing, NULL);
   if (g_strcmp0 (g_getenv ("CK_FORK"), "no") != 0)
     {
