@@ -99,9 +99,9 @@ parse (int argc, char **argv, Options *o, GError **error)
   const CleaveArguments arguments = {
     (const GOptionEntry *) (gpointer) entries->data, cleave_page_is_wanted () ? NULL : needs,
     "MODEL.onnx",
-    "Split a model so that its activations fit into a memory budget, with the same bits.\nGive "
-    "--max-memory; or limits on the added cost, for the least memory;\nor --frontier, for all "
-    "plans.",
+    "Split a model so that its activations fit into a memory budget, with the same bits.\nWithout "
+    "--max-memory, take as little memory as the limits on the added cost allow.\n--frontier prints "
+    "all plans. Without -o, print the report and write no model.",
     1
   };
 
@@ -192,8 +192,9 @@ list_scratch (const CleaveGraph *graph, const GPtrArray *plans, const CleaveFitO
 }
 
 static char *
-frontier_to_json (const GPtrArray *plans, const GArray *scratch)
+frontier_to_json (const GPtrArray *plans, const GArray *scratch, const CleaveFitOptions *options)
 {
+  const CleaveSummary counted = { .exclude_inputs = options->exclude_inputs };
   g_autoptr (CleaveJson) json = cleave_json_new ();
 
   cleave_json_begin (json, NULL);
@@ -216,7 +217,7 @@ frontier_to_json (const GPtrArray *plans, const GArray *scratch)
       cleave_json_end (json);
     }
   cleave_json_end_list (json);
-  cleave_json_string (json, "convention", CLEAVE_MEMORY_CONVENTION);
+  cleave_json_string (json, "convention", cleave_summary_get_convention (&counted));
   cleave_json_end (json);
   return cleave_json_to_string (json);
 }
@@ -273,7 +274,7 @@ show_frontier (const CleaveGraph *graph,
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
   g_autoptr (GPtrArray) plans = cleave_fit_plan_new_frontier (graph, options, error);
   g_autoptr (GArray) scratch = plans == NULL ? NULL : list_scratch (graph, plans, options);
-  g_autofree char *json = plans == NULL ? NULL : frontier_to_json (plans, scratch);
+  g_autofree char *json = plans == NULL ? NULL : frontier_to_json (plans, scratch, options);
   g_autoptr (GBytes) bytes = json == NULL ? NULL : g_bytes_new_static (json, strlen (json));
 
   cleave_progress_end (options->watch_data);

@@ -55,10 +55,15 @@ measure (Side *side, gboolean wants_trace)
     fprintf (stderr, "cleave: the page has no times: %s\n", error->message);
 }
 
+/* Adds the live bytes of each step. If the page shows a fit, the bytes are counted as the fit
+ * counts them: with its threads, and with or without the inputs. */
 static gboolean
-add_memory (CleaveJson *json, const Side *side, GError **error)
+add_memory (CleaveJson *json, const Side *side, const CleaveSummary *summary, GError **error)
 {
-  g_autoptr (CleaveMemoryTimeline) timeline = cleave_memory_timeline_new (side->graph, 1, error);
+  g_autoptr (CleaveMemoryTimeline) timeline =
+      summary != NULL && summary->plan != NULL
+          ? cleave_fit_plan_dup_timeline (summary->plan, side->graph, error)
+          : cleave_memory_timeline_new (side->graph, 1, error);
 
   if (timeline == NULL)
     return FALSE;
@@ -77,7 +82,8 @@ add_memory (CleaveJson *json, const Side *side, GError **error)
 }
 
 static char *
-dup_main_json (const Side *sides, guint n_sides, gint64 budget, GError **error)
+dup_main_json (
+    const Side *sides, guint n_sides, const CleaveSummary *summary, gint64 budget, GError **error)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
   gboolean good = TRUE;
@@ -85,7 +91,7 @@ dup_main_json (const Side *sides, guint n_sides, gint64 budget, GError **error)
   cleave_json_begin (json, NULL);
   cleave_json_string (json, "title", cleave_graph_get_name (sides[0].graph));
   cleave_json_string (json, "command", wanted->command);
-  cleave_json_string (json, "convention", CLEAVE_MEMORY_CONVENTION);
+  cleave_json_string (json, "convention", cleave_summary_get_convention (summary));
   cleave_json_int (json, "budget", budget);
   cleave_json_begin_list (json, "graphs");
   for (guint i = 0; i < n_sides && good; i++)
@@ -94,7 +100,7 @@ dup_main_json (const Side *sides, guint n_sides, gint64 budget, GError **error)
   cleave_json_end_list (json);
   cleave_json_begin_list (json, "memory");
   for (guint i = 0; i < n_sides && good; i++)
-    good = add_memory (json, &sides[i], error);
+    good = add_memory (json, &sides[i], summary, error);
   cleave_json_end_list (json);
   cleave_json_end (json);
   return good ? cleave_json_to_compact_string (json) : NULL;
@@ -116,9 +122,10 @@ append_json (GString *data, const char *name, const char *text)
 }
 
 static char *
-dup_frontier_json (const CleaveGraph *graph, GError **error)
+dup_frontier_json (const CleaveGraph *graph, const CleaveSummary *summary, GError **error)
 {
-  CleaveFitOptions options = { .n_threads = wanted->n_threads };
+  CleaveFitOptions options = { .n_threads = wanted->n_threads,
+                               .exclude_inputs = summary != NULL && summary->exclude_inputs };
   g_autoptr (GPtrArray) plans = cleave_fit_plan_new_frontier (graph, &options, error);
   g_autoptr (CleaveJson) json = cleave_json_new ();
 
@@ -147,7 +154,7 @@ static GString *
 make_data (Side *sides, guint n_sides, const CleaveSummary *summary, gint64 budget, GError **error)
 {
   g_autoptr (GString) data = g_string_new ("{");
-  g_autofree char *page = dup_main_json (sides, n_sides, budget, error);
+  g_autofree char *page = dup_main_json (sides, n_sides, summary, budget, error);
   g_autofree char *report = summary == NULL ? NULL : cleave_summary_to_compact_json (summary);
   g_autofree char *frontier = NULL;
 
@@ -155,7 +162,7 @@ make_data (Side *sides, guint n_sides, const CleaveSummary *summary, gint64 budg
     return NULL;
   if (wanted->with_frontier)
     {
-      frontier = dup_frontier_json (sides[0].graph, error);
+      frontier = dup_frontier_json (sides[0].graph, summary, error);
       if (frontier == NULL)
         return NULL;
     }

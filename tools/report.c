@@ -153,6 +153,13 @@ add_loops (CleaveJson *json, const CleaveFitLoops *loops)
   add_pair (json, "onnx_runtime_bytes", loops->bytes_before, loops->bytes_after, NULL);
 }
 
+const char *
+cleave_summary_get_convention (const CleaveSummary *summary)
+{
+  return summary != NULL && summary->exclude_inputs ? CLEAVE_CONVENTION_WITHOUT_INPUTS
+                                                    : CLEAVE_MEMORY_CONVENTION;
+}
+
 static CleaveJson *
 make_json (const CleaveSummary *summary)
 {
@@ -174,7 +181,7 @@ make_json (const CleaveSummary *summary)
   add_pair (json, "nodes", summary->nodes_before, summary->nodes_after, NULL);
   add_pair (json, "macs", totals->macs_before, totals->macs_after, NULL);
   add_pair (json, "peak_activation_bytes", totals->peak_bytes_before, totals->peak_bytes_after,
-            CLEAVE_MEMORY_CONVENTION);
+            cleave_summary_get_convention (summary));
   if (summary->plan != NULL)
     cleave_json_bool (json, "inputs_counted", !summary->exclude_inputs);
   if (summary->n_threads > 0)

@@ -26,6 +26,8 @@ typedef struct
                            for another runtime */
 } CleaveSummary;
 
+/* Returns the text that says which memory the figures include. `summary` may be NULL. */
+const char *cleave_summary_get_convention (const CleaveSummary *summary);
 char *cleave_summary_to_json (const CleaveSummary *summary);
 char *cleave_summary_to_compact_json (const CleaveSummary *summary);
 void cleave_summary_print (const CleaveSummary *summary);

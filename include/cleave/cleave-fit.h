@@ -6,6 +6,7 @@
  *
  *   cleave_fit_plan_new() searches -> cleave_fit_plan_get_totals() -> cleave_fit_plan_apply() */
 
+#include <cleave/cleave-program.h>
 #include <cleave/cleave-split.h>
 
 G_BEGIN_DECLS
@@ -177,6 +178,8 @@ CLEAVE_API const CleaveFitSegment *cleave_fit_plan_get_segment (const CleaveFitP
 CLEAVE_API const CleaveFitTotals *cleave_fit_plan_get_totals (const CleaveFitPlan *plan);
 CLEAVE_API const char *cleave_fit_plan_get_peak (const CleaveFitPlan *plan);
 CLEAVE_API const CleaveFitLoops *cleave_fit_plan_get_loops (const CleaveFitPlan *plan);
+CLEAVE_API CleaveMemoryTimeline *
+cleave_fit_plan_dup_timeline (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error);
 CLEAVE_API CleaveSplitReport *
 cleave_fit_plan_apply (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error);
 

@@ -301,6 +301,31 @@ apply_and_report (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)
 }
 
 /**
+ * cleave_fit_plan_dup_timeline:
+ * @plan: a plan
+ * @graph: the graph that the plan was made for, or the graph after [method@Cleave.FitPlan.apply]
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Returns the memory that each step of a run uses, for the number of threads of the plan. The bytes
+ * include the inputs of the graph only if the plan includes them.
+ *
+ * Fails as [ctor@Cleave.MemoryTimeline.new] does.
+ *
+ * Returns: (transfer full) (nullable): the steps and the buffers, or %NULL on error
+ *
+ * Since: 0.2
+ */
+CleaveMemoryTimeline *
+cleave_fit_plan_dup_timeline (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (CleaveGraph) copy = NULL;
+
+  g_return_val_if_fail (plan != NULL && graph != NULL, NULL);
+  copy = copy_for (plan, graph);
+  return cleave_memory_timeline_new (copy, plan->n_threads, error);
+}
+
+/**
  * cleave_fit_plan_apply:
  * @plan: a plan
  * @graph: the graph that the plan was made for, or another with the same nodes

@@ -14,6 +14,7 @@ import unittest
 
 import command
 import networks
+import page_models
 
 PROBE = '''<script>
 const NODE = '%s';
@@ -92,6 +93,20 @@ class Report(command.CommandTest):
         self.assertGreater(len(data['frontier']), 0)
         self.assertNotIn('trace', data)
         self.bad('-o FILE.html is missing: name the page to write', 'report', self.chain)
+
+    # The cards, the curve and the text of a fit count the same memory: with its threads, and with or without the inputs.
+    def test_the_curve_of_a_fit_counts_what_its_cards_count(self):
+        net, counted = self.write('net.onnx', page_models.quantized_net()), set()
+        for args in ((), ('--exclude-inputs',), ('--threads', '2'), ('--threads', '2', '--exclude-inputs')):
+            self.good('report', net, '--max-memory', '80KiB', '--no-times', '--frontier', '--force', *args, '-o', 'page.html')
+            data = self.data(self.read('page.html').decode())
+            before, after = data['page']['memory']
+            self.assertEqual({'before': before['arena'], 'after': after['arena']}, data['report']['arena_bytes'], args)
+            self.assertLessEqual(max(after['live']), 80 << 10)
+            self.assertEqual(data['page']['convention'], data['report']['peak_activation_bytes']['convention'])
+            self.assertEqual('inputs and outputs of the graph included' in data['page']['convention'], data['report']['inputs_counted'])
+            counted.add(min(plan['arena_bytes'] for plan in data['frontier']))
+        self.assertEqual(len(counted), 4)
 
     # The split changes the graph from 425 to 4,579 nodes.
     # The page still has less than 2 MB, so a mail can contain it.

@@ -71,6 +71,40 @@ START_TEST (plans_are_read_as_they_were_written)
 }
 END_TEST
 
+/* Returns the arena of a run of the graph, counted as the plan counts memory. */
+static gint64
+find_arena (const CleaveFitPlan *plan, const CleaveGraph *graph)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveMemoryTimeline) timeline = cleave_fit_plan_dup_timeline (plan, graph, &error);
+
+  cleave_assert_no_error (error);
+  return timeline->arena_bytes;
+}
+
+START_TEST (timelines_have_the_arenas_of_their_plans)
+{
+  guint n_excluded = 0;
+
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (24); seed++)
+    {
+      g_autoptr (CleaveGraph) graph = network_random (seed), split = NULL;
+      const CleaveFitOptions options = draw_options (seed);
+      g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, NULL);
+      const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plan);
+      CleaveEstimate counted;
+
+      split = apply (graph, plan);
+      ck_assert_int_eq (find_arena (plan, graph), totals->arena_before);
+      ck_assert_int_eq (find_arena (plan, split), totals->arena_after);
+      ck_assert (cleave_graph_estimate (graph, options.n_threads, &counted, NULL));
+      ck_assert_int_ge (counted.arena_bytes, totals->arena_before);
+      n_excluded += counted.arena_bytes > totals->arena_before;
+    }
+  ck_assert_uint_gt (n_excluded, 0);
+}
+END_TEST
+
 static GVariant *
 draw_value (GRand *rand)
 {
@@ -212,9 +246,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "data", plans_are_read_as_they_were_written,
-                   changed_plans_are_refused_or_keep_the_bits, plans_for_another_graph_are_refused,
-                   NULL);
+  cleave_add_case (
+      suite, "data", plans_are_read_as_they_were_written, timelines_have_the_arenas_of_their_plans,
+      changed_plans_are_refused_or_keep_the_bits, plans_for_another_graph_are_refused, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit-plan-data", add_tests)
