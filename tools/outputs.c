@@ -263,11 +263,9 @@ name_path (const char *temporary, const char *path, GError *mine, GError **error
 }
 
 static gboolean
-write_file (const char *path, GBytes *bytes)
+write_bytes (const char *path, gconstpointer data, gsize size)
 {
   FILE *file = g_fopen (path, "wbe");
-  gsize size;
-  gconstpointer data = g_bytes_get_data (bytes, &size);
   gboolean good = file != NULL && fwrite (data, 1, size, file) == size && fflush (file) == 0 &&
                   fsync (fileno (file)) == 0;
   int number = errno;
@@ -282,10 +280,12 @@ gboolean
 cleave_outputs_add_bytes (CleaveOutputs *outputs, const char *path, GBytes *bytes, GError **error)
 {
   const char *temporary = add_either (outputs, path, "", TRUE, error);
+  gsize size;
+  gconstpointer data = g_bytes_get_data (bytes, &size);
 
   if (temporary == NULL)
     return FALSE;
-  return write_file (temporary, bytes) ||
+  return write_bytes (temporary, data, size) ||
          cleave_argument_fail (error, "cannot write '%s': %s", path, g_strerror (errno));
 }
 
@@ -303,8 +303,10 @@ save_text (const CleaveGraph *graph,
   gsize size;
   gconstpointer bytes = g_bytes_get_data (data, &size);
 
-  if (g_file_set_contents (path, text, -1, error) && size > 0)
-    g_file_set_contents (data_path, bytes, (gssize) size, error);
+  if (!write_bytes (path, text, strlen (text)))
+    cleave_argument_fail (error, "cannot write '%s': %s", path, g_strerror (errno));
+  else if (size > 0 && !write_bytes (data_path, bytes, size))
+    cleave_argument_fail (error, "cannot write '%s': %s", data_path, g_strerror (errno));
   return size > 0;
 }
 

@@ -6,6 +6,7 @@
 #include "plan-file.h"
 
 #include "outputs.h"
+#include "standard.h"
 
 #include <json-glib/json-glib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ cleave_plan_file_read (const char *path,
   gsize length;
 
   cleave_outputs_protect (path);
-  if (!g_file_get_contents (path, &text, &length, error))
+  if (!cleave_read_file (path, &text, &length, error))
     return NULL;
   data = json_gvariant_deserialize_data (text, (gssize) length, "a{sv}", error);
   if (data == NULL)

@@ -7,6 +7,8 @@
 
 #include "bundle.h"
 
+#include "../ir/file.h"
+
 static void
 add (GHashTable *files, const char *name, const char *ending, char *text)
 {
@@ -94,7 +96,7 @@ cleave_bundle_write (const CleaveBundle *bundle, const char *folder, GError **er
     {
       g_autofree char *path = g_build_filename (folder, name, NULL);
 
-      if (!g_file_set_contents (path, text, -1, error))
+      if (!cleave_write_file (path, text, -1, error))
         return FALSE;
     }
   return TRUE;

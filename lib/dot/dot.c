@@ -4,6 +4,7 @@
 
 #include "draw.h"
 
+#include "../ir/file.h"
 #include "../ir/op.h"
 
 static gboolean
@@ -167,6 +168,6 @@ cleave_dot_save (const CleaveGraph *graph,
   cleave_graphviz_lock ();
   bytes = draw (graph, options, format, path, error);
   cleave_graphviz_unlock ();
-  return bytes != NULL && g_file_set_contents (path, g_bytes_get_data (bytes, NULL),
-                                               (gssize) g_bytes_get_size (bytes), error);
+  return bytes != NULL && cleave_write_file (path, g_bytes_get_data (bytes, NULL),
+                                             (gssize) g_bytes_get_size (bytes), error);
 }

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "../ir/error.h"
+#include "../ir/file.h"
 #include "../ir/memory.h"
 
 /* alignment of parts in memory, in bytes, since kernels load whole vectors */
@@ -56,15 +57,6 @@ struct _CleaveExternalFile
   GHashTable *parts; /* maps the text "offset bytes" of each part to its GBytes */
   Mapping *mapped;   /* the mapping; NULL: the file is not mapped */
 };
-
-static void
-set_error (const CleaveExternalFile *file, GError **error)
-{
-  int number = errno;
-
-  g_set_error (error, G_FILE_ERROR, (int) g_file_error_from_errno (number), "cannot read '%s': %s",
-               file->path, g_strerror (number));
-}
 
 /* The list of all mappings (Mapping) of the process, and its lock. cleave_external_file_forget()
  * finds the mapping that contains an address. */
@@ -117,7 +109,7 @@ cleave_external_file_new (const char *path, GError **error)
       file->size = (guint64) info.st_size;
       return file;
     }
-  set_error (file, error);
+  cleave_fail_to_read (file->path, error);
   cleave_external_file_free (file);
   return NULL;
 }
@@ -159,7 +151,7 @@ read_into (const CleaveExternalFile *file, guint64 offset, char *data, gsize n, 
       if (got < 0 && errno == EINTR)
         continue;
       if (got < 0)
-        return set_error (file, error), FALSE;
+        return cleave_fail_to_read (file->path, error);
       if (got == 0)
         return cleave_fail (error, CLEAVE_ERROR_MODEL, "'%s' became shorter while it was read",
                             file->path);
@@ -192,7 +184,7 @@ mapping_new (const CleaveExternalFile *file, GError **error)
       (info.st_size > 0 && (data = mmap (NULL, (gsize) info.st_size, PROT_READ, MAP_PRIVATE,
                                          file->file, 0)) == MAP_FAILED))
     {
-      set_error (file, error);
+      cleave_fail_to_read (file->path, error);
       return NULL;
     }
   mapping = g_atomic_rc_box_new (Mapping);

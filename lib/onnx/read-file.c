@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../ir/file.h"
 #include "../ir/memory.h"
 
 typedef struct
@@ -98,11 +99,9 @@ cleave_onnx_read_file (const char *path, GError **error)
 {
   int file = g_open (path, O_RDONLY | O_CLOEXEC, 0);
   GBytes *bytes = file < 0 ? NULL : read_open (file);
-  int number = errno;
 
   if (bytes == NULL)
-    g_set_error (error, G_FILE_ERROR, (int) g_file_error_from_errno (number),
-                 "cannot read '%s': %s", path, g_strerror (number));
+    cleave_fail_to_read (path, error);
   if (file >= 0)
     close (file);
   return bytes;

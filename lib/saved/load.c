@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../ir/error.h"
+#include "../ir/file.h"
 #include "../ir/range.h"
 #include "../runtime/program-private.h"
 #include "../text/parse-with.h"
@@ -84,6 +85,8 @@ open_saved (Saved *saved, const char *path, GError **error)
 
   if (g_file_test (path, G_FILE_TEST_EXISTS) && !g_file_test (path, G_FILE_TEST_IS_REGULAR))
     return fail_broken (error, "it is not a file");
+  if (!cleave_check_readable (path, error))
+    return FALSE;
   file = g_mapped_file_new (path, FALSE, error);
   if (file == NULL)
     return FALSE;
@@ -375,7 +378,7 @@ cleave_program_load (
     its_graph = read_graph (&saved, error);
   if (its_graph != NULL)
     program = make (&saved, its_graph, trace, error);
-  if (program == NULL)
+  if (program == NULL && error != NULL && (*error)->domain == CLEAVE_ERROR)
     g_prefix_error (error, "'%s': ", path);
   else if (graph != NULL)
     *graph = g_steal_pointer (&its_graph);

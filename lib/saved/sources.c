@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../ir/error.h"
+#include "../ir/file.h"
 
 #define CHUNK (1 << 20)
 
@@ -25,16 +26,6 @@ typedef struct
   gint64 changed; /* time of the last change, in nanoseconds since 1970 */
 } Stamp;
 
-static gboolean
-fail_to_read (const char *path, GError **error)
-{
-  int number = errno;
-
-  g_set_error (error, G_FILE_ERROR, (int) g_file_error_from_errno (number), "cannot read '%s': %s",
-               path, g_strerror (number));
-  return FALSE;
-}
-
 /* Opens a regular file and sets `stamp` to the file's size and time of last change. Returns a file
  * descriptor, or -1 on error. */
 static int
@@ -44,7 +35,7 @@ open_file (const char *path, Stamp *stamp, GError **error)
   struct stat info;
 
   if (file < 0 || fstat (file, &info) != 0)
-    fail_to_read (path, error);
+    cleave_fail_to_read (path, error);
   else if (!S_ISREG (info.st_mode))
     cleave_fail (error, CLEAVE_ERROR_MODEL, "'%s' is not a file", path);
   else
@@ -69,7 +60,7 @@ dup_sum (int file, const char *path, GError **error)
     if (n > 0)
       g_checksum_update (sum, chunk, n);
     else if (errno != EINTR)
-      return fail_to_read (path, error), NULL;
+      return cleave_fail_to_read (path, error), NULL;
   return g_strdup (g_checksum_get_string (sum));
 }
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "../ir/file.h"
 #include "../ir/graph-private.h"
 
 #include "line.h"
@@ -370,7 +371,7 @@ cleave_graph_load_text (const char *path, GError **error)
   CleaveGraph *graph;
   gsize n;
 
-  if (!g_file_get_contents (path, &text, &n, error))
+  if (!cleave_check_readable (path, error) || !g_file_get_contents (path, &text, &n, error))
     return NULL;
   if (strlen (text) != n)
     return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "'%s' is not a text", path);

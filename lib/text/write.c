@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "../ir/file.h"
 #include "../ir/literal.h"
 #include "../ir/print.h"
 
@@ -108,8 +109,8 @@ cleave_graph_save_text (const CleaveGraph *graph, const char *path, GError **err
   g_autoptr (GBytes) data = NULL;
 
   text = cleave_graph_to_text (graph, name, &data);
-  if (g_bytes_get_size (data) > 0 && !g_file_set_contents (data_path, g_bytes_get_data (data, NULL),
-                                                           (gssize) g_bytes_get_size (data), error))
+  if (g_bytes_get_size (data) > 0 && !cleave_write_file (data_path, g_bytes_get_data (data, NULL),
+                                                         (gssize) g_bytes_get_size (data), error))
     return FALSE;
-  return g_file_set_contents (path, text, -1, error);
+  return cleave_write_file (path, text, -1, error);
 }

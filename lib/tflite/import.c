@@ -5,6 +5,7 @@
 
 #include "import.h"
 
+#include "../ir/file.h"
 #include "../ir/graph-private.h"
 
 void
@@ -288,7 +289,7 @@ cleave_tflite_load (const char *path, GError **error)
   gsize n_bytes;
 
   g_return_val_if_fail (path != NULL, NULL);
-  if (!g_file_get_contents (path, &data, &n_bytes, error))
+  if (!cleave_check_readable (path, error) || !g_file_get_contents (path, &data, &n_bytes, error))
     return NULL;
   bytes = g_bytes_new_take (data, n_bytes);
   graph = cleave_tflite_parse (bytes, error);
