@@ -192,6 +192,23 @@ typedef struct
   GPtrArray *files;
 } Scan;
 
+/* Fails if an option with one value was given before with another value. */
+static gboolean
+check_once (const Scan *scan, const CleaveArgument *option, GError **error)
+{
+  if (option->entry->arg == G_OPTION_ARG_NONE || option->entry->arg == G_OPTION_ARG_STRING_ARRAY)
+    return TRUE;
+  for (guint i = 0; i < scan->options->len; i++)
+    {
+      const CleaveArgument *before = &g_array_index (scan->options, CleaveArgument, i);
+
+      if (before->entry == option->entry && !g_str_equal (before->value, option->value))
+        return cleave_argument_fail (error, "--%s is given twice, as '%s' and '%s'",
+                                     option->entry->long_name, before->value, option->value);
+    }
+  return TRUE;
+}
+
 /* Adds an option. `value` is the text that follows the option in the same argument. If `value` is
  * NULL and the option takes a value, the value is the next argument. */
 static gboolean
@@ -207,6 +224,8 @@ add_option (Scan *scan, const GOptionEntry *entry, const char *value, GError **e
   if (entry->arg != G_OPTION_ARG_NONE && option.value == NULL)
     return cleave_argument_fail (error, "--%s needs a value: %s", entry->long_name,
                                  entry->arg_description);
+  if (!check_once (scan, &option, error))
+    return FALSE;
   g_array_append_val (scan->options, option);
   return TRUE;
 }

@@ -152,8 +152,7 @@ static int
 report_error (const GError *error)
 {
   gboolean is_limit = g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT);
-  g_autofree char *message =
-      g_strconcat (is_limit ? "limit not met: " : "", error->message, NULL);
+  g_autofree char *message = g_strconcat (is_limit ? "limit not met: " : "", error->message, NULL);
 
   print_error (message);
   return is_limit ? CLEAVE_NO : CLEAVE_WRONG;
@@ -247,6 +246,6 @@ main (int argc, char **argv)
     return run_command (2, (char *[]){ argv[2], (char *) "--help", NULL });
   for (guint i = 0; i < G_N_ELEMENTS (own_options); i++)
     if (g_str_equal (argv[1], own_options[i].name))
-      return argc == 2 ? own_options[i].print () : complain_of (argv[1], argv[2]);
+      return argc == 2 ? own_options[i].print () : complain_of (argv[argc - 2], argv[argc - 1]);
   return run_command (argc - 1, argv + 1);
 }

@@ -158,7 +158,7 @@ parse (int argc, char **argv, Options *o, GError **error)
     "and a way to split them: --dims with --num-chunks,\n--chunk-size, --chunk-sizes or "
     "--chunk-weights; "
     "or --slice-ranges; or a limit (--max-…),\nalone or with a way to split. Or let --for-threads "
-    "choose nodes and pieces.",
+    "choose nodes and pieces.\nWithout -o, print the report and write no model.",
     1
   };
   char **files = cleave_argument_parse (&arguments, argc, argv, error);
@@ -266,19 +266,23 @@ name_option (GError *error)
   error->message = g_string_free (message, FALSE);
 }
 
-/* If a node is unknown and a name of --node has a ',' or a '*', adds to the error that --node takes
- * one name. */
+/* If a node is unknown, adds the next step to the error: --node takes one name, if a name has a ','
+ * or a '*'; the command that lists the nodes, if no name is similar. */
 static void
-explain_list (const Options *o, GError *error)
+explain_unknown (const Options *o, GError *error)
 {
   gboolean is_list = FALSE;
   char *message;
 
   for (guint i = 0; o->nodes[i] != NULL; i++)
     is_list = is_list || strpbrk (o->nodes[i], ",*") != NULL;
-  if (!is_list || strstr (error->message, "has no node") == NULL)
+  if (strstr (error->message, "has no node") == NULL ||
+      (!is_list && strstr (error->message, "did you mean") != NULL))
     return;
-  message = g_strconcat (error->message, "; --node takes one name, and may be given again", NULL);
+  message = g_strconcat (error->message,
+                         is_list ? "; --node takes one name, and may be given again"
+                                 : "; cleave info MODEL --nodes lists the nodes",
+                         NULL);
   g_free (error->message);
   error->message = message;
 }
@@ -316,7 +320,7 @@ split_graph (CleaveGraph *graph,
                                        &recursion, &mine);
   if (report == NULL)
     {
-      explain_list (o, mine);
+      explain_unknown (o, mine);
       g_propagate_error (error, mine);
     }
   return report;

@@ -31,7 +31,10 @@ cleave_network_options_parse (const CleaveNetworkOptions *options,
   if (options->latency != NULL)
     g_hash_table_insert (texts, (gpointer) "latency", options->latency);
   if (!cleave_network_parse (texts, network, error))
-    return FALSE;
+    {
+      g_prefix_error (error, "--");
+      return FALSE;
+    }
   network->n_ranks = n_ranks;
   network->n_threads = n_threads;
   return TRUE;

@@ -154,8 +154,8 @@ parse_number (CleaveBundleOptions *o, const char *option, const char *text, GErr
     return cleave_text_to_size ("--max-memory", text, &o->max_memory, error);
   if (g_str_equal (option, "max-added-macs"))
     return cleave_text_to_max_added ("--max-added-macs", text, &o->max_added_macs, error);
-  if (!cleave_text_to_int ("--align", text, 4, 16, &align, error))
-    return FALSE;
+  if (!cleave_text_to_int ("--align", text, 4, 16, &align, NULL) || (align & (align - 1)) != 0)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "--align expects 4, 8 or 16, not '%s'", text);
   o->align = (guint) align;
   return TRUE;
 }

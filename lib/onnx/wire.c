@@ -104,7 +104,8 @@ walk_length (Walk *walk, const ProtobufCFieldDescriptor *field, const char *what
   guint64 n;
 
   if (!read_varint (walk, end, &n) || n > end - walk->at)
-    return fail_at (walk, what, "a length reaches beyond the end", error);
+    return fail_at (walk, what, "the file is incomplete, since a length reaches beyond its end",
+                    error);
   if (field != NULL && field->type == PROTOBUF_C_TYPE_MESSAGE)
     return enter (walk, field, walk->at + (gsize) n, what, error);
   if (field != NULL && field->type == PROTOBUF_C_TYPE_BYTES && n >= LARGE)

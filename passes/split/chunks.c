@@ -83,21 +83,54 @@ add_equal (GArray *sizes, gint64 n, gint64 k, gboolean small_first)
     }
 }
 
+/* Returns the rules that limit the chunks, such as ", with align 8 and min-chunk 30"; "" if there
+ * are none. */
+static char *
+dup_rules (const CleaveChunkRules *rules)
+{
+  GString *text = g_string_new (NULL);
+
+  if (rules->alignment > 1)
+    g_string_append_printf (text, ", with align %" G_GINT64_FORMAT, rules->alignment);
+  if (rules->min_chunk > 1)
+    g_string_append_printf (text, "%s min-chunk %" G_GINT64_FORMAT,
+                            text->len > 0 ? " and" : ", with", rules->min_chunk);
+  return g_string_free (text, FALSE);
+}
+
 /* Sets the error for a dimension that cannot be cut at all, although the caller asked for `k`
  * chunks. Returns NULL. */
 static GArray *
 fail_whole (gint64 k, const CleaveChunkRules *rules, gint64 extent, GError **error)
 {
-  g_autofree char *limits = rules->alignment <= 1 && rules->min_chunk <= 1
-                                ? g_strdup ("")
-                                : g_strdup_printf (", with an alignment of %" G_GINT64_FORMAT
-                                                   " and chunks of at least %" G_GINT64_FORMAT,
-                                                   rules->alignment, rules->min_chunk);
+  g_autofree char *given = dup_rules (rules);
 
   return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
                            "%" G_GINT64_FORMAT " chunks are not possible: the extent is"
                            " %" G_GINT64_FORMAT "%s",
-                           k, extent, limits);
+                           k, extent, given);
+}
+
+/* Sets the error that `what` must be between `least` and `most`, not `found`. If rules limit the
+ * chunks, the message also states the extent and the rules. Returns FALSE. */
+static gboolean
+fail_between (const char *what,
+              gint64 least,
+              gint64 most,
+              gint64 found,
+              const CleaveChunkRules *rules,
+              gint64 extent,
+              GError **error)
+{
+  g_autofree char *given = dup_rules (rules);
+  g_autofree char *why =
+      *given == '\0' ? g_strdup ("")
+                     : g_strdup_printf (": the extent is %" G_GINT64_FORMAT "%s", extent, given);
+
+  return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                      "%s must be between %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
+                      ", not %" G_GINT64_FORMAT "%s",
+                      what, least, most, found, why);
 }
 
 GArray *
@@ -113,10 +146,10 @@ cleave_cut_by_number (const GArray *list,
   if (k > 1 && units.most == 1)
     return fail_whole (k, rules, extent, error);
   if (k < 1 || k > units.most)
-    return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
-                             "number of chunks must be between 1 and %" G_GINT64_FORMAT
-                             ", not %" G_GINT64_FORMAT,
-                             units.most, k);
+    {
+      fail_between ("number of chunks", 1, units.most, k, rules, extent, error);
+      return NULL;
+    }
   k = MIN (k, CLEAVE_MAX_CHUNKS + 1);
   sizes = new_sizes (k);
   add_equal (sizes, units.n, k, rules->small_first);
@@ -159,10 +192,10 @@ cleave_cut_by_size (const GArray *list,
   GArray *sizes;
 
   if (wanted < least || wanted > extent)
-    return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
-                             "chunk size must be between %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
-                             ", not %" G_GINT64_FORMAT,
-                             least, extent, wanted);
+    {
+      fail_between ("chunk size", least, extent, wanted, rules, extent, error);
+      return NULL;
+    }
   sizes = new_sizes (n + 1);
   if (rest > 0 && rules->small_first)
     g_array_append_val (sizes, rest);
@@ -254,12 +287,11 @@ cleave_cut_by_sizes (const GArray *list,
 }
 
 static gboolean
-check_weights (const GArray *list, gint64 most, GError **error)
+check_weights (
+    const GArray *list, gint64 most, const CleaveChunkRules *rules, gint64 extent, GError **error)
 {
   if (list->len < 1 || list->len > most)
-    return cleave_fail (error, CLEAVE_ERROR_OPTION,
-                        "number of weights must be between 1 and %" G_GINT64_FORMAT ", not %u",
-                        most, list->len);
+    return fail_between ("number of weights", 1, most, list->len, rules, extent, error);
   for (guint i = 0; i < list->len; i++)
     {
       double weight = g_array_index (list, double, i);
@@ -283,7 +315,7 @@ cleave_cut_by_weights (const GArray *list,
   gint64 *size;
   GArray *sizes;
 
-  if (!check_weights (list, units.most, error))
+  if (!check_weights (list, units.most, rules, extent, error))
     return NULL;
   sizes = g_array_set_size (new_sizes (k), k);
   size = get_size (sizes, 0);

@@ -20,7 +20,10 @@ fail_dim (const char *word, guint rank, const char *letters, GError **error)
   const char *meant =
       letters != NULL && strlen (word) == 1 ? strchr (letters, g_ascii_toupper (*word)) : NULL;
   g_autofree char *hint =
-      meant == NULL ? g_strdup ("") : g_strdup_printf ("; did you mean '%c'?", *meant);
+      meant != NULL ? g_strdup_printf ("; did you mean '%c'?", *meant)
+      : letters == NULL && g_ascii_isalpha (*word)
+          ? g_strdup ("; its layout is not known, so a number must name a dimension")
+          : g_strdup ("");
 
   return cleave_fail (error, CLEAVE_ERROR_OPTION,
                       "dimension must be between -%u and %u%s%s, not '%s'%s", rank, rank - 1,

@@ -106,9 +106,10 @@ cleave_search_explain (CleaveSearch *search)
     }
   if (search->why->len == 0)
     g_string_append (search->why, "no allowed number of pieces meets the limits");
-  if (search->work->gave_up)
-    g_string_append_printf (search->why,
-                            "; not found within %u splits tried and a search budget of"
-                            " %" G_GINT64_FORMAT,
-                            search->n_tries, search->work->budget);
+  if (!search->work->gave_up)
+    return;
+  g_string_append_printf (search->why, "; not found within a search budget of %" G_GINT64_FORMAT,
+                          search->work->budget);
+  if (search->n_tries > 0)
+    g_string_append_printf (search->why, " and %u tried splits", search->n_tries);
 }

@@ -47,7 +47,7 @@ START_TEST (free_dimensions_must_be_fixed)
   model_add_node (model, "Relu", "n", "x", "y");
   model_add_output (model, "y");
   assert_shape_error (model, NULL, NULL, CLEAVE_ERROR_MODEL,
-                      "input 'x' has free dimensions: Nx3xHx? (give its shape, such as "
+                      "input 'x' has free dimensions: N x 3 x H x ? (give its shape, such as "
                       "1,3,224,224, or its dimensions, such as N=1 H=224)");
   assert_shape_error (
       model, "z", &good, CLEAVE_ERROR_OPTION,
@@ -61,7 +61,7 @@ START_TEST (free_dimensions_must_be_fixed)
   model_add_input (model, "u", "Nx?");
   model_add_input (model, "v", "?");
   assert_shape_error (model, NULL, NULL, CLEAVE_ERROR_MODEL,
-                      "input 'x' has free dimensions: Nx3xHx? (give its shape, such as "
+                      "input 'x' has free dimensions: N x 3 x H x ? (give its shape, such as "
                       "1,3,224,224, or its dimensions, such as N=1 H=224); inputs with free "
                       "dimensions, too: 'u', 'v'");
 }

@@ -21,7 +21,9 @@ START_TEST (bytes_that_are_no_model_are_an_error)
   assert_parse_error ("", 0, "not an ONNX model: it is empty");
   assert_parse_error ("hello, world", 12, "not an ONNX model: no value at byte 3");
   assert_parse_error ("\x08\x08", 2, "not an ONNX model: it has no graph");
-  assert_parse_error ("\x0a", 1, "not an ONNX model: a length reaches beyond the end at byte 1");
+  assert_parse_error (
+      "\x0a", 1,
+      "not an ONNX model: the file is incomplete, since a length reaches beyond its end at byte 1");
   assert_parse_error ("\x0f", 1, "not an ONNX model: no value at byte 1");
   assert_parse_error ("\x3a\x00\x3a\x00", 4, "not an ONNX model: a field comes twice at byte 4");
   assert_parse_error ("\x38\x00", 2, "not an ONNX model: a field has the wrong type");

@@ -22,8 +22,8 @@ is_fixed (const Onnx__TensorShapeProto__Dimension *dim)
          dim->dim_value >= 0;
 }
 
-/* Returns a shape as text, for example "Nx3xHxW". "?" stands for a free dimension without a
- * name. */
+/* Returns a shape as text, for example "Nx3xHxW" if `between` is "x". "?" stands for a free
+ * dimension without a name. */
 static char *
 shape_to_string (const Onnx__TensorShapeProto *shape, const char *between)
 {
@@ -166,7 +166,7 @@ read_shape (const CleaveOnnxImport *import,
 
       if (find_extent (import, proto->dim[d], &shape->dim[d]))
         continue;
-      text = shape_to_string (proto, "x");
+      text = shape_to_string (proto, " x ");
       cure = suggest_shape (import, proto);
       return cleave_fail (error, CLEAVE_ERROR_MODEL, "input '%s' has free dimensions: %s %s",
                           info->name, text, cure);

@@ -77,7 +77,9 @@ START_TEST (wrong_dimensions_are_errors)
 
   ck_assert_str_eq (none, "a scalar has no dimension 'H'");
   ck_assert_str_eq (nine, "more than 8 dimensions are listed");
-  check_dims ("H", NULL, 1, "dimension must be between -4 and 3, not 'H'");
+  check_dims ("H", NULL, 1,
+              "dimension must be between -4 and 3, not 'H'; its layout is not known, so a number "
+              "must name a dimension");
   check_dims ("h", "NHWC", 1,
               "dimension must be between -4 and 3 or a letter of NHWC, not 'h'; did you mean 'H'?");
   check_dims ("X", "NHWC", 1, "dimension must be between -4 and 3 or a letter of NHWC, not 'X'");
