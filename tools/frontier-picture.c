@@ -18,11 +18,13 @@
 #define TOP 40
 #define ABOVE 80 /* space for the labels of the highest points, in pixels */
 #define HEIGHT 220
-#define PANEL (TOP + ABOVE + HEIGHT + 46)
-/* Distances in pixels. If two points are nearer than NEAR_X horizontally and NEAR_Y vertically,
- * their labels are placed side by side. */
-#define NEAR_X 12
-#define NEAR_Y 60
+#define PANEL (TOP + ABOVE + HEIGHT + 62)
+/* Labels rise by 60 degrees. The sine and cosine of this angle, the distance of the lines of two
+ * labels, and the length of a label, in pixels. */
+#define SIN 0.866
+#define COS 0.5
+#define BETWEEN 11
+#define LABEL 110
 
 #define N_TICKS 4
 
@@ -34,6 +36,11 @@ typedef struct
   double (*get) (const CleaveFitTotals *totals);
   char *(*label) (const CleaveFitTotals *totals);
 } Axis;
+
+typedef struct
+{
+  double x, y;
+} Point;
 
 typedef struct
 {
@@ -159,6 +166,8 @@ add_ticks (const Panel *panel)
       add_line (panel->svg, get_x (panel, power), panel->top + ABOVE, get_x (panel, power), bottom);
       add_text (panel->svg, get_x (panel, power), bottom + 16, " text-anchor=\"middle\"", size);
     }
+  add_text (panel->svg, LEFT + WIDTH / 2.0, bottom + 34, " text-anchor=\"middle\" fill=\"#555555\"",
+            "arena, logarithmic scale; pale points: another plan is better in both quantities");
   for (guint i = 0; i <= N_TICKS; i++)
     {
       double value = panel->least + (panel->most - panel->least) * i / N_TICKS;
@@ -190,29 +199,48 @@ is_best (const Panel *panel, guint index)
   return TRUE;
 }
 
+/* Returns a position at the left of `at`, or at `at`, for a label that overlaps none of the placed
+ * labels. Labels rise by 60 degrees: a label overlaps another one if their lines are nearer than
+ * BETWEEN, and if the begin of one label is less than LABEL ahead of the begin of the other. */
+static Point
+find_free (const GArray *placed, Point at)
+{
+  for (guint i = 0; i < placed->len; i++)
+    {
+      const Point *other = &g_array_index (placed, Point, i);
+      double x = at.x - other->x, y = at.y - other->y;
+
+      if (fabs (x * SIN + y * COS) >= BETWEEN - 0.01 || fabs (x * COS - y * SIN) >= LABEL)
+        continue;
+      at.x = other->x - (BETWEEN + y * COS) / SIN;
+      i = G_MAXUINT; /* compare with all labels again */
+    }
+  return at;
+}
+
 /* Adds a label for each Pareto-optimal plan, from the most memory to the least, which is the order
- * of the plans. */
+ * of the plans. A white outline keeps a label readable above a point. */
 static void
 add_labels (const Panel *panel)
 {
-  double last_x = INFINITY, last_y = 0;
+  g_autoptr (GArray) placed = g_array_new (FALSE, FALSE, sizeof (Point));
 
   for (guint i = 0; i < panel->plans->len; i++)
     {
       const CleaveFitTotals *totals = get_totals (panel, i);
-      double x = get_x (panel, get_power (totals->arena_after));
-      double y = get_y (panel, panel->axis->get (totals)) - 8;
+      Point at = { get_x (panel, get_power (totals->arena_after)),
+                   get_y (panel, panel->axis->get (totals)) - 8 };
       g_autofree char *text = NULL, *turned = NULL;
 
       if (!is_best (panel, i))
         continue;
-      if (x > last_x - NEAR_X && fabs (y - last_y) < NEAR_Y)
-        x = last_x - NEAR_X;
+      at = find_free (placed, at);
+      g_array_append_val (placed, at);
       text = panel->axis->label (totals);
-      turned = g_strdup_printf (" font-size=\"10\" transform=\"rotate(-60 %.1f %.1f)\"", x, y);
-      add_text (panel->svg, x, y, turned, text);
-      last_x = x;
-      last_y = y;
+      turned = g_strdup_printf (" font-size=\"10\" stroke=\"white\" stroke-width=\"3\""
+                                " paint-order=\"stroke\" transform=\"rotate(-60 %.1f %.1f)\"",
+                                at.x, at.y);
+      add_text (panel->svg, at.x, at.y, turned, text);
     }
 }
 

@@ -261,11 +261,23 @@ find_tick (double most)
   return MAX (exp2 (floor (log2 (MAX (most, 1) / 4))), 1);
 }
 
+/* Returns the distance of ticks on the axis of steps: 1, 2 or 5 times a power of ten that gives at
+ * most ten ticks. */
+static guint
+find_step_tick (guint n_steps)
+{
+  guint every = 1;
+
+  for (guint i = 0; n_steps / every >= 10; i++)
+    every = i % 3 == 1 ? every / 2 * 5 : every * 2;
+  return every;
+}
+
 static void
 add_axes (const Panel *panel, double most)
 {
   double tick = find_tick (most);
-  guint n_steps = panel->timeline->n_steps, n = MIN (n_steps - 1, 4);
+  guint n_steps = panel->timeline->n_steps, every = find_step_tick (n_steps);
 
   for (double bytes = 0; bytes <= most * 1.0001; bytes += tick)
     {
@@ -275,9 +287,8 @@ add_axes (const Panel *panel, double most)
                               get_y (panel, bytes), WIDTH);
       add_text (panel->svg, LEFT - 8, get_y (panel, bytes) + 4, " text-anchor=\"end\"", size);
     }
-  for (guint i = 0; i <= n; i++)
+  for (guint step = 0; step < n_steps; step += every)
     {
-      guint step = n == 0 ? 0 : (guint) ((guint64) i * (n_steps - 1) / n);
       g_autofree char *text = g_strdup_printf ("%u", step);
 
       add_text (panel->svg, LEFT + (step + 0.5) * WIDTH / n_steps, panel->top + HEIGHT + 16,

@@ -36,7 +36,8 @@ typedef struct
 
 typedef struct
 {
-  guint frame, index;
+  guint frame, index; /* the frame, and the index among the nodes of the frame */
+  guint order;        /* the position in an order in which the nodes can run */
 } Place;
 
 typedef struct
@@ -44,8 +45,7 @@ typedef struct
   const CleaveGraph *graph;
   CleaveFrames *frames;
   GHashTable *pieces; /* maps a node that is a piece to its Piece */
-  GHashTable *places; /* maps each node to its Place: its frame, and its index among the nodes of
-                         the frame */
+  GHashTable *places; /* maps each node to its Place */
   Box *boxes;         /* one for each frame, in the order of the frames */
   guint n_frames;
 } Page;
@@ -112,7 +112,7 @@ get_bytes (CleaveNode *node)
 }
 
 static void
-place_node (Page *page, CleaveNode *node)
+place_node (Page *page, CleaveNode *node, guint order)
 {
   guint frame = cleave_frames_find (page->frames, node);
   Place *place;
@@ -122,7 +122,7 @@ place_node (Page *page, CleaveNode *node)
     return;
   box = &page->boxes[frame];
   place = g_new (Place, 1);
-  *place = (Place){ frame, box->nodes->len };
+  *place = (Place){ frame, box->nodes->len, order };
   g_hash_table_insert (page->places, node, place);
   g_ptr_array_add (box->nodes, node);
   box->macs += cleave_node_get_macs (node);
@@ -150,7 +150,7 @@ page_init (Page *page, const CleaveGraph *graph, const CleaveSplitReport *report
   for (guint i = 0; i < page->n_frames; i++)
     page->boxes[i].nodes = g_ptr_array_new ();
   for (guint i = 0; i < order->len; i++)
-    place_node (page, order->pdata[i]);
+    place_node (page, order->pdata[i], i);
   find_pieces (page, report);
   return TRUE;
 }
@@ -321,11 +321,12 @@ add_routes (CleaveJson *json, const CleaveDotLayout *layout, const GArray *edges
 }
 
 /* Adds a node as an array, which page.js reads by index: name, op, type, MACs, bytes, owner, part,
- * x, y, width, height. */
+ * x, y, width, height, position in the order of the nodes. */
 static void
 add_node (CleaveJson *json, const Page *page, CleaveNode *node, double x, double y)
 {
   const Piece *piece = g_hash_table_lookup (page->pieces, node);
+  const Place *place = g_hash_table_lookup (page->places, node);
   g_autofree char *type =
       cleave_tensor_type_to_string (cleave_result_get_type (cleave_node_get_result (node, 0)));
   double size[2];
@@ -343,6 +344,7 @@ add_node (CleaveJson *json, const Page *page, CleaveNode *node, double x, double
   add_rounded (json, y);
   add_rounded (json, size[0]);
   add_rounded (json, size[1]);
+  cleave_json_int (json, NULL, place->order);
   cleave_json_end_list (json);
 }
 

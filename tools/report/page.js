@@ -45,7 +45,7 @@ if (r) {
   pair('Nodes', r.nodes, String);
   if (r.latency_ms) pair('Latency, about', r.latency_ms, n => `${three(n)} ms`);
   card('Parallel subgraphs', String(r.parallel_subgraphs));
-  card('Nodes split', String(r.split.length), `${r.not_split.length} asked for were not`);
+  card('Nodes split', String(r.split.length), `${r.not_split.length} stayed whole`);
   for (const l of r.limits || []) card(`Limit --${l.limit}`, l.met ? 'met' : 'not met', `${l.reached} of ${l.asked}`);
 } else {
   const m = data.memory[0];
@@ -117,6 +117,9 @@ const path = ([, , route, straight], point) => {
 };
 const cut = (text, width, letter = 5.4) => { const n = Math.max(3, Math.floor(width / letter)); return text.length <= n ? text : '…' + text.slice(1 - n); };
 
+/* Makes the head of all edges. */
+const arrow = () => draw('defs', {}, draw('marker', { id: 'head', viewBox: '0 0 6 6', refX: 6, refY: 3, markerWidth: 6, markerHeight: 6, markerUnits: 'userSpaceOnUse', orient: 'auto' }, draw('polygon', { points: '0 0 6 3 0 6' })));
+
 const node_box = (n, x, y) => {
   const g = draw('g', { class: 'node', transform: `translate(${x} ${y})` },
     draw('title', {}, `${n[0]}\n${n[1]} ${n[2]}\n${n[3] ? count(n[3]) + ' MACs' : ''}${n[5] ? `\npiece of ${n[5]} ${n[6]}` : ''}`),
@@ -165,10 +168,10 @@ const show = () => {
     const e = graph.edges[graph.edge.get(`${a} ${b}`)];
     if (!e) continue;
     const [x, y] = point(e[2][0], e[2][1]), [u, v] = point(e[2][e[2].length - 2], e[2][e[2].length - 1]);
-    if (from) lines.append(draw('path', { class: 'thin', d: `M${from.x} ${from.y + from.h / 2}L${x} ${y}` }));
+    if (from) lines.append(draw('path', { class: 'thin tail', d: `M${from.x} ${from.y + from.h / 2}L${x} ${y}` }));
     if (to) lines.append(draw('path', { class: 'thin', d: `M${u} ${v}L${to.x} ${to.y - to.h / 2}` }));
   }
-  svg.replaceChildren(lines, ...frames);
+  svg.replaceChildren(arrow(), lines, ...frames);
   graph.boxes = boxes;
   graph.area = boxes.reduce((m, b) => [Math.min(m[0], b.x), Math.min(m[1], b.y), Math.max(m[2], b.x + b.w), Math.max(m[3], b.y + b.h)], [Infinity, Infinity, -Infinity, -Infinity]);
   mark();
@@ -322,7 +325,7 @@ section('frontier', data.frontier && (div => {
     const x = LEFT + 8 + (WIDE - LEFT - 16) * Math.max(0, p.added_macs_per_cent) / added, y = HIGH - 24 - (HIGH - 44) * p.arena_bytes / most;
     chart.append(draw('circle', { cx: x, cy: y, r: 4, fill: 'var(--after)' }, draw('title', {}, `${bytes(p.arena_bytes)}, +${p.added_macs_per_cent.toFixed(2)} % MACs, about ${three(p.latency_ms)} ms`)));
   }
-  div.append(make('div', { class: 'wide' }, chart), table('frontier', [['Arena', 1, bytes], ['Of MACs, %', 1, n => n.toFixed(2)], ['Latency, about ms', 1, three], ['Segments', 1], ['Nodes', 1]],
+  div.append(make('div', { class: 'wide' }, chart), table('frontier', [['Arena', 1, bytes], ['Added MACs, %', 1, n => n.toFixed(2)], ['Latency, about ms', 1, three], ['Segments', 1], ['Nodes', 1]],
     f.map(p => [p.arena_bytes, p.added_macs_per_cent, p.latency_ms, p.segments, p.nodes])));
 }));
 
@@ -375,7 +378,7 @@ function table(name, columns, rows) {
 
 const columns = [['Node', 0], ['Op', 0], ['Shape', 0], ['MACs', 1, count], ['Bytes out', 1, bytes], ['Piece of', 0], ['Part', 0], ['µs', 1, n => n.toFixed(1)], ['GFLOP/s', 1, n => n.toFixed(1)]];
 for (const g of data.graphs) {
-  const rows = g.frames.flatMap(f => f.nodes.map(n => { const us = g.times?.[n[0]]; return [...n.slice(0, 7), us, us > 0 && n[3] > 0 ? 2e-3 * n[3] / us : null]; }));
+  const rows = g.frames.flatMap(f => f.nodes).sort((a, b) => a[11] - b[11]).map(n => { const us = g.times?.[n[0]]; return [...n.slice(0, 7), us, us > 0 && n[3] > 0 ? 2e-3 * n[3] / us : null]; });
   const details = make('details', g === data.graphs[data.graphs.length - 1] ? { open: '' } : {}, make('summary', {}, `${g.name}: ${rows.length} nodes`));
   details.append(table(`Nodes ${g.name}`, columns, rows));
   $('nodes').querySelector('div').append(details);
@@ -385,7 +388,7 @@ section('split', r && (div => {
     const range = p => p ? p.range.map(d => d.join(':')).join(', ') : '';
     return [s.node, s.op, s.pieces.length, range(s.pieces[0]), range(s.pieces[s.pieces.length - 1])];
   })));
-  div.append(make('h3', {}, 'Not split, and why'), r.not_split.length ? table('Not split', [['Node', 0], ['Op', 0], ['Reason', 0], ['In words', 0]], r.not_split.map(s => [s.node, s.op, s.reason, s.message])) : make('p', {}, 'Nothing that was asked for was left whole.'));
+  div.append(make('h3', {}, 'Nodes that stayed whole'), r.not_split.length ? table('Not split', [['Node', 0], ['Op', 0], ['Reason', 0], ['Explanation', 0]], r.not_split.map(s => [s.node, s.op, s.reason, s.message])) : make('p', {}, 'None.'));
 }));
 for (const s of document.querySelectorAll('main > section')) document.querySelector('nav').append(make('a', { href: `#${s.id}` }, s.querySelector('h2').textContent));
 choose(data.graphs.length - 1);
