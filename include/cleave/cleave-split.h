@@ -235,7 +235,7 @@ typedef enum {
  * @kind: the quantity that is bounded
  * @asked: the limit: bytes, pieces, or a fraction of the MACs before the split
  * @reached: the value after the split; if the limit is not met, the smallest value that was found.
- * With this value as the limit, the same call succeeds
+ * With this value as the limit, the same call succeeds, unless the split needs too many pieces
  * @is_met: whether the limit is met
  *
  * A limit of a constraint, and the value that the split reached.

@@ -69,7 +69,6 @@ def add_files(folder, build):
     (folder / 'net.tflite').write_bytes(tflite_net())
     (folder / 'cat.png').write_bytes(picture(320, 200))
     shutil.copytree(ROOT / 'docs' / 'examples', folder / 'docs' / 'examples')
-    shutil.copy(ROOT / 'docs' / 'examples' / 'pass.c', folder)
     (folder / 'cleave.pc').write_text(f'Name: cleave\nDescription: .\nVersion: 0\nRequires: gobject-2.0, gio-2.0\n'
                                       f'Libs: -L{build} -lcleave\nCflags: -I{ROOT}/include\n')
 
