@@ -266,8 +266,9 @@ name_option (GError *error)
   error->message = g_string_free (message, FALSE);
 }
 
-/* If a node is unknown, adds the next step to the error: --node takes one name, if a name has a ','
- * or a '*'; the command that lists the nodes, if no name is similar. */
+/* If a node is unknown, adds the next step to the error. If a name of --node has a ',' or a '*',
+ * the next step is to give one name. If no name is similar, it is the command that lists the nodes.
+ */
 static void
 explain_unknown (const Options *o, GError *error)
 {

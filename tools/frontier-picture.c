@@ -166,8 +166,9 @@ add_ticks (const Panel *panel)
       add_line (panel->svg, get_x (panel, power), panel->top + ABOVE, get_x (panel, power), bottom);
       add_text (panel->svg, get_x (panel, power), bottom + 16, " text-anchor=\"middle\"", size);
     }
-  add_text (panel->svg, LEFT + WIDTH / 2.0, bottom + 34, " text-anchor=\"middle\" fill=\"#555555\"",
-            "arena, logarithmic scale; pale points: another plan is better in both quantities");
+  add_text (
+      panel->svg, LEFT + WIDTH / 2.0, bottom + 34, " text-anchor=\"middle\" fill=\"#555555\"",
+      "arena, logarithmic scale; pale points: another plan is at least as good in both quantities");
   for (guint i = 0; i <= N_TICKS; i++)
     {
       double value = panel->least + (panel->most - panel->least) * i / N_TICKS;
@@ -200,8 +201,8 @@ is_best (const Panel *panel, guint index)
 }
 
 /* Returns a position at the left of `at`, or at `at`, for a label that overlaps none of the placed
- * labels. Labels rise by 60 degrees: a label overlaps another one if their lines are nearer than
- * BETWEEN, and if the begin of one label is less than LABEL ahead of the begin of the other. */
+ * labels. Two labels overlap if their lines are nearer than BETWEEN, and if the begin of one label
+ * is less than LABEL ahead of the begin of the other. */
 static Point
 find_free (const GArray *placed, Point at)
 {

@@ -353,13 +353,13 @@ check_arguments (guint index, GHashTable *texts, GError **error)
  * `openvino-variadic-split`, `directml` or `xla`
  * @operand: type of the value to split
  * @arguments: (element-type utf8 utf8): the arguments of the operator under its own names, as
- * texts: numbers such as `3`, and lists of numbers such as `[1,2,4]`, or `1,2,4` for more than one
+ * texts: numbers such as `3`, and lists of numbers such as `[1,2,4]`
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes the attributes of a Split from an operator of another framework, like the constructors of
  * cleave-frameworks.h. This function is for languages that cannot fill the structs of these
  * constructors. `directml` takes the shapes of its `outputs` as `1,2/1,4`, and `xla` takes a list
- * for each slice, such as `0,0/1,0`.
+ * for each slice, such as `0,0/1,0`. A list of several numbers may be without brackets.
  *
  * Fails as the constructor does, and with %CLEAVE_ERROR_ATTRIBUTE or %CLEAVE_ERROR_OPTION if there
  * is no such operator or argument, or if a text is not a number.

@@ -347,7 +347,7 @@ START_TEST (wrong_texts_are_refused_by_name)
     { { "memory=a=1KiB", "memory=a=2KiB" }, "a memory is named 'a'" },
     { { "memory=state=1KiB" }, "a memory is named 'state'" },
     { { "memory=a=1KiB", "max-memory=1KiB" }, "max_memory limits one arena" },
-    { { "memory=a=0" }, "a size above 0" },
+    { { "memory=a=0" }, "--memory must be more than 0" },
     { { "single-file", "weights=object" }, "a single file has its weights as C" },
     { { "align=5" }, "align is 5" },
     { { "speed=9" }, "a bundle has no option 'speed'" },
