@@ -349,7 +349,7 @@ START_TEST (wrong_texts_are_refused_by_name)
     { { "memory=a=1KiB", "max-memory=1KiB" }, "max_memory limits one arena" },
     { { "memory=a=0" }, "--memory must be more than 0" },
     { { "single-file", "weights=object" }, "a single file has its weights as C" },
-    { { "align=5" }, "align is 5" },
+    { { "align=5" }, "--align expects 4, 8 or 16, not '5'" },
     { { "speed=9" }, "a bundle has no option 'speed'" },
     { { "single" }, "expected NAME=VALUE or single-file, found 'single'" },
   };
