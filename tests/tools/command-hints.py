@@ -193,6 +193,23 @@ class Hints(CommandTest):
         self.good('split', self.chain, *self.SPLIT, '-o', self.chain, '--force')
         self.assertNotEqual(self.read('chain.onnx'), was)
 
+    # Messages name the file, the option and the next step.
+    def test_messages_name_the_file_the_option_or_the_next_step(self):
+        for args in (('fit', 'no.cleave'), ('fit', self.chain, '--from-plan', 'no.json'), ('run', 'no.plan'), ('info', 'no.tflite')):
+            self.bad(f"cleave: cannot read '{args[-1]}': No such file or directory", *args)
+        for args in (('-o', '/proc/x.cleave'), ('-o', '/proc/x.onnx'), ('--dot-after', '/proc/x.dot'), ('--plan', '/proc/x.json')):
+            self.bad(f"cleave: cannot write '{args[-1]}': No such file or directory", 'fit', self.chain, *args)
+        self.bad("'extra' is not expected after 'fit'", 'help', 'fit', 'extra')
+        self.bad('--bandwidth expects a number', 'simulate', self.chain, '--ranks', '2', '--bandwidth', 'x')
+        self.bad("--align expects 4, 8 or 16, not '12'", 'bundle', self.chain, '--json', '--align', '12')
+        self.bad('cleave info MODEL --nodes lists the nodes', 'split', self.chain, '--node', 'zzzzz', '--dims', 'H', '--num-chunks', '2')
+        self.bad('the file is incomplete', 'info', self.write('cut.onnx', chain()[:300]))
+
+    def test_an_option_has_one_value(self):
+        self.good('fit', self.chain, '--max-memory', '1MiB', '--max-memory', '1MiB')
+        for command in (('fit',), ('report', '--no-times', '-o', 'page.html')):
+            self.bad("--max-memory is given twice, as '1MiB' and '2MiB'", *command, self.chain, '--max-memory', '1MiB', '--max-memory=2MiB')
+
     def test_a_tolerance(self):
         self.write('other.onnx', chain(seed=2))
         run = self.cleave('diff', self.chain, 'other.onnx', '--tolerance', '1e-6')
