@@ -24,25 +24,13 @@ is_inside (const CleaveOnnxRepeat *repeat, guint node)
   return node >= repeat->begin && node < cleave_onnx_repeat_end (repeat);
 }
 
-static guint
-get_result (const CleaveOnnxList *list, guint node, guint value)
-{
-  const char *name = list->names->pdata[value];
-  guint i = 0;
-
-  while (strcmp (list->nodes[node]->output[i], name) != 0)
-    i++;
-  return i;
-}
-
 /* Returns the source of operand `input` of a node: a result of the same or an earlier iteration, or
  * a value from outside the repeat. */
 static CleaveOnnxRelation
 relate (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint node, guint input)
 {
   guint value = cleave_onnx_list_input (list, node, input);
-  guint maker =
-      value == CLEAVE_NO_VALUE ? CLEAVE_NO_VALUE : g_array_index (list->makers, guint, value);
+  guint maker = value == CLEAVE_NO_VALUE ? CLEAVE_NO_VALUE : list->makers[value];
   guint iteration = (node - repeat->begin) / repeat->period;
   CleaveOnnxRelation relation = { 0 };
 
@@ -50,7 +38,7 @@ relate (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint node, 
     return relation;
   return (CleaveOnnxRelation){ .is_made = TRUE,
                                .node = (maker - repeat->begin) % repeat->period,
-                               .result = get_result (list, maker, value),
+                               .result = list->places[value] - list->first_result[maker],
                                .lag = iteration - (maker - repeat->begin) / repeat->period };
 }
 
@@ -112,8 +100,7 @@ add_state (const CleaveOnnxList *list,
            guint node,
            guint input)
 {
-  const Onnx__NodeProto *maker = list->nodes[repeat->begin + relation->node];
-  guint own = cleave_onnx_list_value (list, maker->output[relation->result]);
+  guint own = cleave_onnx_list_result (list, repeat->begin + relation->node, relation->result);
   CleaveOnnxState *state = get_state (repeat, relation);
 
   if (relation->lag > CLEAVE_ONNX_MAX_LAG || relation->lag >= repeat->n_iterations ||
@@ -199,8 +186,7 @@ find_stack (const CleaveOnnxList *list,
             CleaveOnnxStack *stack)
 {
   guint n = cleave_onnx_list_n_inputs (list, reader), begin = 0;
-  guint first = cleave_onnx_list_value (
-      list, list->nodes[repeat->begin + stack->node]->output[stack->result]);
+  guint first = cleave_onnx_list_result (list, repeat->begin + stack->node, stack->result);
 
   if (strcmp (list->nodes[reader]->op_type, "Concat") != 0)
     return FALSE;
@@ -213,7 +199,7 @@ find_stack (const CleaveOnnxList *list,
       guint at = repeat->begin + iteration * repeat->period + stack->node;
 
       if (cleave_onnx_list_input (list, reader, begin + iteration) !=
-          cleave_onnx_list_value (list, list->nodes[at]->output[stack->result]))
+          cleave_onnx_list_result (list, at, stack->result))
         return FALSE;
     }
   stack->reader = reader;
@@ -268,17 +254,6 @@ check_reader (
   return TRUE;
 }
 
-static gboolean
-is_output (const CleaveOnnxList *list, const char *name)
-{
-  const Onnx__GraphProto *graph = list->export->model->graph;
-
-  for (size_t i = 0; i < graph->n_output; i++)
-    if (strcmp (graph->output[i]->name, name) == 0)
-      return TRUE;
-  return FALSE;
-}
-
 /* Besides the checks that repeats.h lists: returns FALSE if the Loop would have no result, since
  * the repeat has neither states nor results that a Concat joins. */
 gboolean
@@ -287,11 +262,11 @@ cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)
   for (guint at = repeat->begin; at < cleave_onnx_repeat_end (repeat); at++)
     for (guint r = 0; r < list->nodes[at]->n_output; r++)
       {
-        guint value = cleave_onnx_list_value (list, list->nodes[at]->output[r]);
+        guint value = cleave_onnx_list_result (list, at, r);
 
         if (value == CLEAVE_NO_VALUE)
           continue;
-        if (is_output (list, list->names->pdata[value]))
+        if (list->is_output[value])
           return FALSE;
         for (guint u = list->first_use[value]; u < list->first_use[value + 1]; u++)
           if (!check_reader (list, repeat, at, r, list->uses[u]))

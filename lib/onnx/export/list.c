@@ -13,13 +13,11 @@ static guint
 add_value (CleaveOnnxList *list, const char *name)
 {
   gpointer known = g_hash_table_lookup (list->ids, name);
-  guint none = CLEAVE_NO_VALUE;
 
   if (known != NULL)
     return GPOINTER_TO_UINT (known) - 1;
   g_ptr_array_add (list->names, (gpointer) name);
   g_ptr_array_add (list->constants, NULL);
-  g_array_append_val (list->makers, none);
   g_hash_table_insert (list->ids, (gpointer) name, GUINT_TO_POINTER (list->names->len));
   return list->names->len - 1;
 }
@@ -117,14 +115,44 @@ index_inputs (CleaveOnnxList *list)
         }
       for (size_t k = 0; k < node->n_output; k++)
         if (*node->output[k] != '\0')
-          {
-            guint value = add_value (list, node->output[k]);
-
-            g_array_index (list->makers, guint, value) = i;
-          }
+          add_value (list, node->output[k]);
     }
   list->first_input[list->n_nodes] = inputs->len;
   list->inputs = (guint *) (gpointer) g_array_free (g_steal_pointer (&inputs), FALSE);
+}
+
+static void
+index_results (CleaveOnnxList *list)
+{
+  g_autoptr (GArray) results = g_array_new (FALSE, FALSE, sizeof (guint));
+  const Onnx__GraphProto *graph = list->export->model->graph;
+
+  list->makers = g_new (guint, list->names->len + 1);
+  list->places = g_new (guint, list->names->len + 1);
+  list->is_output = g_new0 (gboolean, list->names->len + 1);
+  list->first_result = g_new (guint, list->n_nodes + 1);
+  for (guint v = 0; v < list->names->len; v++)
+    list->makers[v] = list->places[v] = CLEAVE_NO_VALUE;
+  for (guint i = 0; i < list->n_nodes; i++)
+    {
+      list->first_result[i] = results->len;
+      for (size_t k = 0; k < list->nodes[i]->n_output; k++)
+        {
+          guint value = cleave_onnx_list_value (list, list->nodes[i]->output[k]);
+
+          if (value != CLEAVE_NO_VALUE)
+            {
+              list->makers[value] = i;
+              list->places[value] = results->len;
+            }
+          g_array_append_val (results, value);
+        }
+    }
+  list->first_result[list->n_nodes] = results->len;
+  list->results = (guint *) (gpointer) g_array_free (g_steal_pointer (&results), FALSE);
+  for (size_t i = 0; i < graph->n_output; i++)
+    if (cleave_onnx_list_value (list, graph->output[i]->name) != CLEAVE_NO_VALUE)
+      list->is_output[cleave_onnx_list_value (list, graph->output[i]->name)] = TRUE;
 }
 
 static void
@@ -135,6 +163,7 @@ index_uses (CleaveOnnxList *list)
 
   list->first_use = g_new0 (guint, n_values + 1);
   list->uses = g_new (guint, n_inputs + 1);
+  list->use_inputs = g_new (guint, n_inputs + 1);
   for (guint i = 0; i < n_inputs; i++)
     if (list->inputs[i] != CLEAVE_NO_VALUE)
       list->first_use[list->inputs[i] + 1]++;
@@ -144,7 +173,12 @@ index_uses (CleaveOnnxList *list)
   for (guint i = 0; i < list->n_nodes; i++)
     for (guint k = list->first_input[i]; k < list->first_input[i + 1]; k++)
       if (list->inputs[k] != CLEAVE_NO_VALUE)
-        list->uses[next[list->inputs[k]]++] = i;
+        {
+          guint use = next[list->inputs[k]]++;
+
+          list->uses[use] = i;
+          list->use_inputs[use] = k;
+        }
 }
 
 /* The functions below find types of values: from the graph, or inferred for Slices and Concats. */
@@ -321,7 +355,6 @@ cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export, CleaveOnn
   list->ids = g_hash_table_new (g_str_hash, g_str_equal);
   list->names = g_ptr_array_new ();
   list->constants = g_ptr_array_new ();
-  list->makers = g_array_new (FALSE, FALSE, sizeof (guint));
   list->nodes = g_new (Onnx__NodeProto *, graph->n_node + 1);
   for (size_t i = 0; i < graph->n_initializer; i++)
     {
@@ -334,6 +367,7 @@ cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export, CleaveOnn
     }
   order_nodes (list, order);
   index_inputs (list);
+  index_results (list);
   index_uses (list);
   find_types (list);
   find_kinds (list);
@@ -346,12 +380,17 @@ cleave_onnx_list_clear (CleaveOnnxList *list)
   g_clear_pointer (&list->ids, g_hash_table_unref);
   g_clear_pointer (&list->names, g_ptr_array_unref);
   g_clear_pointer (&list->constants, g_ptr_array_unref);
-  g_clear_pointer (&list->makers, g_array_unref);
   g_free (list->nodes);
   g_free (list->first_input);
   g_free (list->inputs);
+  g_free (list->makers);
+  g_free (list->places);
+  g_free (list->is_output);
+  g_free (list->first_result);
+  g_free (list->results);
   g_free (list->first_use);
   g_free (list->uses);
+  g_free (list->use_inputs);
   g_free (list->types);
   g_free (list->is_known);
   g_free (list->kinds);

@@ -13,18 +13,14 @@
 /* The search tries at most this many periods in one file. A period is the number of nodes of one
  * iteration. A plan with a dozen segments has fewer periods. */
 #define MAX_PERIODS 64
-/* At the beginning of a candidate, the search leaves fewer than this many iterations out of the
- * repeat. Because of halos, the nodes of the first strips may differ from the nodes of later
- * strips. */
-#define MAX_SKIPPED 24
-/* The search compares at most this many pairs of nodes in one file. To search for repeats with 100
- * nodes per iteration takes about 100,000 comparisons. */
-#define MAX_WORK 200000000
-
-typedef struct
-{
-  guint begin, period, end;
-} Candidate;
+/* The search leaves at most this many iterations of a candidate out of the repeat. Because of
+ * halos, the nodes of the first strips may differ from the nodes of later strips. */
+#define MAX_SKIPPED 27
+/* A repeat ends fewer than this many periods before the end of the candidate. */
+#define MAX_LEFT 4
+/* The search compares at most MAX_WORK pairs of nodes for each node of the file. In files of 40
+ * networks, it compared at most 17 pairs for each node. */
+#define MAX_WORK 500
 
 typedef struct
 {
@@ -54,58 +50,74 @@ repeat_new (guint begin, guint period, guint n_iterations)
   return repeat;
 }
 
-/* Returns the longest repeat in `candidate` that begins at node `begin`, or fewer than MAX_SKIPPED
- * periods later. Returns NULL if there is none. If nodes outside the repeat read results that a
- * Loop cannot return, the repeat ends up to 3 iterations before the end of the candidate. */
-static CleaveOnnxRepeat *
-find_in_phase (Search *search, const Candidate *candidate, guint begin)
+/* A part of a candidate that may be a repeat. */
+typedef struct
 {
-  for (guint skipped = 0; skipped < MAX_SKIPPED && search->work < MAX_WORK; skipped++)
+  guint begin;
+  gint64 n_bytes; /* of the states: results that later iterations read */
+} Part;
+
+static int
+compare_parts (gconstpointer a, gconstpointer b)
+{
+  const Part *x = a, *y = b;
+
+  if (x->n_bytes != y->n_bytes)
+    return x->n_bytes < y->n_bytes ? -1 : 1;
+  return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Lists the parts of `n` iterations that end fewer than MAX_LEFT periods before the end of the
+ * candidate, and that cleave_onnx_bound_repeats() does not rule out. The parts with the fewest
+ * bytes of states come first. */
+static GArray *
+list_parts (const CleaveOnnxCandidate *candidate, guint n, const guint *least, const gint64 *bytes)
+{
+  GArray *parts = g_array_new (FALSE, FALSE, sizeof (Part));
+  guint n_nodes = n * candidate->period, n_phases = MAX_LEFT * candidate->period;
+  guint last = candidate->end - n_nodes;
+
+  for (guint begin = last - MIN (last - candidate->begin, n_phases - 1); begin <= last; begin++)
     {
-      guint from = begin + skipped * candidate->period;
-      guint n = from >= candidate->end ? 0 : (candidate->end - from) / candidate->period;
+      guint offset = begin - candidate->begin;
+      Part part = { begin, bytes[offset % candidate->period] };
 
-      for (guint fewer = 0; fewer < 4 && n >= MIN_ITERATIONS + fewer; fewer++)
-        {
-          g_autoptr (CleaveOnnxRepeat) repeat = repeat_new (from, candidate->period, n - fewer);
+      if (begin >= least[offset + n_nodes])
+        g_array_append_val (parts, part);
+    }
+  g_array_sort (parts, compare_parts);
+  return parts;
+}
 
-          search->work += repeat->period * repeat->n_iterations;
-          if (!cleave_onnx_check_iterations (search->list, repeat))
-            break;
-          if (cleave_onnx_check_readers (search->list, repeat))
-            return g_steal_pointer (&repeat);
-        }
+/* Returns the first repeat of `n` iterations among the parts, or NULL if there is none. */
+static CleaveOnnxRepeat *
+find_repeat (Search *search, const CleaveOnnxCandidate *candidate, guint n, const GArray *parts)
+{
+  const gint64 max_work = (gint64) MAX_WORK * search->list->n_nodes;
+
+  for (guint i = 0; i < parts->len && search->work < max_work; i++)
+    {
+      g_autoptr (CleaveOnnxRepeat) repeat =
+          repeat_new (g_array_index (parts, Part, i).begin, candidate->period, n);
+
+      search->work += candidate->period * n;
+      if (cleave_onnx_check_iterations (search->list, repeat) &&
+          cleave_onnx_check_readers (search->list, repeat))
+        return g_steal_pointer (&repeat);
     }
   return NULL;
 }
 
-/* Returns the bytes of all states of a repeat. A state is a result that later iterations read. */
-static gint64
-count_state_bytes (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat)
-{
-  gint64 n_bytes = 0;
-
-  for (guint i = 0; i < repeat->states->len; i++)
-    {
-      const CleaveOnnxState *state = &g_array_index (repeat->states, CleaveOnnxState, i);
-
-      n_bytes += state->lag * cleave_tensor_type_n_bytes (&list->types[state->first[0]]);
-    }
-  return n_bytes;
-}
-
-static gboolean
-is_better (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, const CleaveOnnxRepeat *best)
-{
-  if (best == NULL || repeat->n_iterations != best->n_iterations)
-    return best == NULL || repeat->n_iterations > best->n_iterations;
-  return count_state_bytes (list, repeat) < count_state_bytes (list, best);
-}
-
+/* Adds to `found` the repeat of the candidate with the most iterations, and of these, with the
+ * fewest bytes of states. */
 static void
-search_candidate (Search *search, const Candidate *candidate)
+search_candidate (Search *search, const CleaveOnnxCandidate *candidate)
 {
-  g_autoptr (CleaveOnnxRepeat) best = NULL;
+  guint n = (candidate->end - candidate->begin) / candidate->period;
+  guint fewest = MAX (MIN_ITERATIONS, n < MAX_SKIPPED ? 0 : n - MAX_SKIPPED);
+  g_autofree guint *least = NULL;
+  g_autofree gint64 *bytes = NULL;
+  CleaveOnnxRepeat *repeat = NULL;
 
   for (guint i = 0; i < search->found->len; i++)
     {
@@ -114,23 +126,21 @@ search_candidate (Search *search, const Candidate *candidate)
       if (candidate->begin < cleave_onnx_repeat_end (other) && other->begin < candidate->end)
         return;
     }
-  for (guint phase = 0; phase < candidate->period; phase++)
+  least = g_new (guint, candidate->end - candidate->begin + 1);
+  bytes = g_new (gint64, candidate->period + 1);
+  cleave_onnx_bound_repeats (search->list, candidate, least, bytes);
+  for (; repeat == NULL && n >= fewest; n--)
     {
-      g_autoptr (CleaveOnnxRepeat) repeat =
-          find_in_phase (search, candidate, candidate->begin + phase);
+      g_autoptr (GArray) parts = list_parts (candidate, n, least, bytes);
 
-      if (repeat != NULL && is_better (search->list, repeat, best))
-        {
-          g_clear_pointer (&best, cleave_onnx_repeat_free);
-          best = g_steal_pointer (&repeat);
-        }
+      repeat = find_repeat (search, candidate, n, parts);
     }
-  if (best != NULL)
-    g_ptr_array_add (search->found, g_steal_pointer (&best));
+  if (repeat != NULL)
+    g_ptr_array_add (search->found, repeat);
 }
 
 static guint
-get_saved (const Candidate *candidate)
+get_saved (const CleaveOnnxCandidate *candidate)
 {
   return candidate->end - candidate->begin - candidate->period;
 }
@@ -138,7 +148,7 @@ get_saved (const Candidate *candidate)
 static int
 compare_candidates (gconstpointer a, gconstpointer b)
 {
-  const Candidate *x = a, *y = b;
+  const CleaveOnnxCandidate *x = a, *y = b;
 
   if (get_saved (x) != get_saved (y))
     return get_saved (x) < get_saved (y) ? 1 : -1;
@@ -154,7 +164,7 @@ add_candidates (const CleaveOnnxList *list, guint period, GArray *candidates)
 
   for (guint i = 0; i + period < list->n_nodes; i++)
     {
-      Candidate candidate = { i, period, 0 };
+      CleaveOnnxCandidate candidate = { i, period, 0 };
 
       while (i + period < list->n_nodes && kinds[i] == kinds[i + period])
         i++;
@@ -243,14 +253,14 @@ cleave_onnx_find_repeats (const CleaveOnnxList *list)
 {
   GPtrArray *found = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_onnx_repeat_free);
   g_autoptr (GArray) distances = find_distances (list);
-  g_autoptr (GArray) candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
+  g_autoptr (GArray) candidates = g_array_new (FALSE, FALSE, sizeof (CleaveOnnxCandidate));
   Search search = { list, found, 0 };
 
   for (guint i = 0; i < distances->len; i++)
     add_candidates (list, g_array_index (distances, Distance, i).period, candidates);
   g_array_sort (candidates, compare_candidates);
   for (guint i = 0; i < candidates->len; i++)
-    search_candidate (&search, &g_array_index (candidates, Candidate, i));
+    search_candidate (&search, &g_array_index (candidates, CleaveOnnxCandidate, i));
   g_ptr_array_sort (found, compare_begins);
   drop_nested (found);
   return found;

@@ -11,8 +11,9 @@
  *    Slice(rows 0-4) Conv Relu  Slice(rows 4-8) Conv Relu  Slice(rows 8-12) Conv Relu
  *    '------ iteration 0 -----' '------ iteration 1 -----' '------ iteration 2 ------'
  *
- * loops.c calls the other files: list.c orders and numbers the nodes, repeats.c searches for
- * candidates, iterations.c checks a candidate, and loop.c writes the Loop. */
+ * loops.c calls the other files. list.c orders and numbers the nodes, and repeats.c searches for
+ * candidates. repeat-bounds.c rules out most parts of a candidate, iterations.c checks a part, and
+ * loop.c writes the Loop. */
 
 #define CLEAVE_NO_VALUE G_MAXUINT
 
@@ -32,15 +33,20 @@ typedef struct
   CleaveOnnxExport *export;
   Onnx__NodeProto **nodes;
   guint n_nodes;
-  GHashTable *ids;             /* maps the name of a value to 1 plus its number */
-  GPtrArray *names;            /* indexed by value: name of the value */
-  GPtrArray *constants;        /* indexed by value: its Onnx__TensorProto; NULL: the value is not
-                                * constant */
-  GArray *makers;              /* guint, indexed by value: the node that computes it;
-                                * CLEAVE_NO_VALUE: an input or a constant */
-  guint *first_input, *inputs; /* operands of node i: values inputs[first_input[i] …
-                                * first_input[i + 1] - 1]; CLEAVE_NO_VALUE: absent operand */
+  GHashTable *ids;               /* maps the name of a value to 1 plus its number */
+  GPtrArray *names;              /* indexed by value: name of the value */
+  GPtrArray *constants;          /* indexed by value: its Onnx__TensorProto; NULL: the value is not
+                                  * constant */
+  guint *first_input, *inputs;   /* operands of node i: values inputs[first_input[i] …
+                                  * first_input[i + 1] - 1]; CLEAVE_NO_VALUE: absent operand */
+  guint *first_result, *results; /* results of node i: values results[first_result[i] …
+                                  * first_result[i + 1] - 1]; CLEAVE_NO_VALUE: absent result */
+  guint *makers;                 /* indexed by value: the node that computes it; CLEAVE_NO_VALUE: an
+                                  * input or a constant */
+  guint *places;       /* indexed by value: its index in `results`, or CLEAVE_NO_VALUE as above */
+  gboolean *is_output; /* indexed by value: whether it is an output of the file */
   guint *first_use, *uses; /* readers of value v: nodes uses[first_use[v] … first_use[v + 1] - 1] */
+  guint *use_inputs;       /* use i reads operand inputs[use_inputs[i]] */
   CleaveTensorType *types; /* indexed by value: type of the value, if `is_known` */
   gboolean *is_known;
   guint *kinds; /* indexed by node: number of the node's kind. Nodes of one kind differ only in the
@@ -87,6 +93,12 @@ typedef struct
   GArray *stacks; /* CleaveOnnxStack: the results that a Concat joins after the Loop */
 } CleaveOnnxRepeat;
 
+/* A range of nodes in which each node has the same kind as the node `period` nodes later. */
+typedef struct
+{
+  guint begin, period, end;
+} CleaveOnnxCandidate;
+
 void cleave_onnx_repeat_free (CleaveOnnxRepeat *repeat);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxRepeat, cleave_onnx_repeat_free)
 
@@ -114,7 +126,22 @@ cleave_onnx_list_input (const CleaveOnnxList *list, guint node, guint input)
 {
   return list->inputs[list->first_input[node] + input];
 }
+static inline guint
+cleave_onnx_list_result (const CleaveOnnxList *list, guint node, guint result)
+{
+  return list->results[list->first_result[node] + result];
+}
 guint cleave_onnx_list_value (const CleaveOnnxList *list, const char *name);
+
+/* Finds in which parts of a candidate a repeat may lie, in time linear in the nodes of the
+ * candidate. Sets `least`, an array of end - begin + 1 numbers: a repeat that ends before node
+ * begin + i begins at node least[i] or later. Sets `bytes`, an array of period + 1 numbers: the
+ * bytes of the states of a repeat that begins i nodes after the candidate, or any number of periods
+ * later. The last number of `bytes` has no meaning. */
+void cleave_onnx_bound_repeats (const CleaveOnnxList *list,
+                                const CleaveOnnxCandidate *candidate,
+                                guint *least,
+                                gint64 *bytes);
 
 /* Returns the number of the node after the last iteration. */
 guint cleave_onnx_repeat_end (const CleaveOnnxRepeat *repeat);
