@@ -175,6 +175,33 @@ write_reshapes (CleaveOnnxExport *export, const GArray *shapings)
     }
 }
 
+/* Returns the only reader of a value if it is a Reshape or another node that only changes the
+ * shape. Returns NULL if not. */
+static const CleaveNode *
+find_reshaping (const CleaveResult *value)
+{
+  const CleaveNode *reader = value->n_uses == 1 ? value->first_use->node : NULL;
+
+  return reader != NULL && (reader->op->flags & CLEAVE_OP_ROW_MAJOR) != 0 ? reader : NULL;
+}
+
+/* Returns whether an input keeps its shape in the file: the input has one element, or nodes only
+ * reshape it to an output. ONNX Runtime 1.30 would replace the added Reshape and these nodes by one
+ * Reshape to the known shape at their end. It would then refuse the file, since the list of the
+ * added Reshape is no constant. */
+static gboolean
+keeps_its_shape (const CleaveResult *input)
+{
+  if (cleave_shape_n_elements (&input->type.shape) == 1)
+    return TRUE;
+  for (const CleaveNode *node = find_reshaping (input); node != NULL;
+       node = find_reshaping (&node->results[0]))
+    for (const CleaveOperand *use = node->results[0].first_use; use != NULL; use = use->next_use)
+      if (use->node == NULL)
+        return TRUE;
+  return FALSE;
+}
+
 static void
 pass_shapes_of_inputs (ShapeLoop *shapes, GArray *shapings)
 {
@@ -191,7 +218,7 @@ pass_shapes_of_inputs (ShapeLoop *shapes, GArray *shapings)
       Shaping shaping = { .operands = { graph->input[i]->name } };
       g_autofree char *shaped = NULL;
 
-      if (shape->rank == 0 || cleave_shape_n_elements (shape) == 0)
+      if (cleave_shape_n_elements (shape) == 0 || keeps_its_shape (input))
         continue;
       shaping.operands[1] = pass_list (shapes, add_list (export, "shape", shape->dim, shape->rank),
                                        "shape", shape->rank);
