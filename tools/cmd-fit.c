@@ -173,26 +173,28 @@ get_per_cent (double before, double after)
   return before <= 0 ? 0 : 100 * (after - before) / before;
 }
 
-/* Returns the scratch bytes of each plan, as gint64. -1: the scratch is not known, or the plan is
- * for another runtime. */
+/* Returns bytes of each plan besides the arena, as gint64: the scratch memory of kernels, or the
+ * estimated memory of values in ONNX Runtime for a plan of that runtime. -1: the scratch is not
+ * known. */
 static GArray *
-list_scratch (const CleaveGraph *graph, const GPtrArray *plans, const CleaveFitOptions *options)
+list_bytes (const CleaveGraph *graph, const GPtrArray *plans, guint n_threads)
 {
-  GArray *scratch = g_array_new (FALSE, FALSE, sizeof (gint64));
+  GArray *list = g_array_new (FALSE, FALSE, sizeof (gint64));
 
   for (guint i = 0; i < plans->len; i++)
     {
-      gint64 n_bytes = options->even_strips ? -1
-                                            : cleave_scratch_find_planned (graph, plans->pdata[i],
-                                                                           options->n_threads);
+      const CleaveFitLoops *loops = cleave_fit_plan_get_loops (plans->pdata[i]);
+      gint64 n_bytes = loops != NULL
+                           ? loops->bytes_after
+                           : cleave_scratch_find_planned (graph, plans->pdata[i], n_threads);
 
-      g_array_append_val (scratch, n_bytes);
+      g_array_append_val (list, n_bytes);
     }
-  return scratch;
+  return list;
 }
 
 static char *
-frontier_to_json (const GPtrArray *plans, const GArray *scratch, const CleaveFitOptions *options)
+frontier_to_json (const GPtrArray *plans, const GArray *bytes, const CleaveFitOptions *options)
 {
   const CleaveSummary counted = { .exclude_inputs = options->exclude_inputs };
   g_autoptr (CleaveJson) json = cleave_json_new ();
@@ -205,8 +207,9 @@ frontier_to_json (const GPtrArray *plans, const GArray *scratch, const CleaveFit
 
       cleave_json_begin (json, NULL);
       cleave_json_int (json, "arena_bytes", totals->arena_after);
-      if (g_array_index (scratch, gint64, i) >= 0)
-        cleave_json_int (json, "scratch_bytes", g_array_index (scratch, gint64, i));
+      if (g_array_index (bytes, gint64, i) >= 0)
+        cleave_json_int (json, options->even_strips ? "onnx_runtime_bytes" : "scratch_bytes",
+                         g_array_index (bytes, gint64, i));
       cleave_json_int (json, "macs", totals->macs_after);
       cleave_json_double (json, "added_macs_per_cent",
                           get_per_cent ((double) totals->macs_before, (double) totals->macs_after));
@@ -223,14 +226,14 @@ frontier_to_json (const GPtrArray *plans, const GArray *scratch, const CleaveFit
 }
 
 static void
-print_frontier (const GPtrArray *plans, const GArray *scratch)
+print_frontier (const GPtrArray *plans, const GArray *bytes, gboolean for_ort)
 {
-  printf ("%14s %8s %14s %10s %14s %9s %7s\n", "arena", "of all", "scratch", "MACs",
-          "latency, about", "segments", "nodes");
+  printf ("%14s %8s %14s %10s %14s %9s %7s\n", "arena", "of all",
+          for_ort ? "ONNX Runtime" : "scratch", "MACs", "latency, about", "segments", "nodes");
   for (guint i = 0; i < plans->len; i++)
     {
       const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plans->pdata[i]);
-      gint64 n_bytes = g_array_index (scratch, gint64, i);
+      gint64 n_bytes = g_array_index (bytes, gint64, i);
       g_autofree char *text = n_bytes < 0 ? g_strdup ("-") : cleave_size_to_print (n_bytes);
       g_autofree char *arena = cleave_size_to_print (totals->arena_after);
 
@@ -272,9 +275,12 @@ show_frontier (const CleaveGraph *graph,
                GError **error)
 {
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
-  g_autoptr (GPtrArray) plans = cleave_fit_plan_new_frontier (graph, options, error);
-  g_autoptr (GArray) scratch = plans == NULL ? NULL : list_scratch (graph, plans, options);
-  g_autofree char *json = plans == NULL ? NULL : frontier_to_json (plans, scratch, options);
+  const gboolean for_ort = options->even_strips;
+  g_autoptr (GPtrArray) plans = for_ort
+                                    ? cleave_fit_plan_new_frontier_for_ort (graph, options, error)
+                                    : cleave_fit_plan_new_frontier (graph, options, error);
+  g_autoptr (GArray) list = plans == NULL ? NULL : list_bytes (graph, plans, options->n_threads);
+  g_autofree char *json = plans == NULL ? NULL : frontier_to_json (plans, list, options);
   g_autoptr (GBytes) bytes = json == NULL ? NULL : g_bytes_new_static (json, strlen (json));
 
   cleave_progress_end (options->watch_data);
@@ -287,7 +293,7 @@ show_frontier (const CleaveGraph *graph,
   if (o->as_json)
     fputs (json, stdout);
   else
-    print_frontier (plans, scratch);
+    print_frontier (plans, list, for_ort);
   return CLEAVE_DONE;
 }
 

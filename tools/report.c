@@ -151,6 +151,8 @@ add_loops (CleaveJson *json, const CleaveFitLoops *loops)
   cleave_json_int (json, "segments_without_loop", loops->n_pieces);
   cleave_json_int (json, "segments_whole", loops->n_whole);
   add_pair (json, "onnx_runtime_bytes", loops->bytes_before, loops->bytes_after, NULL);
+  if (loops->bytes_refused > 0)
+    cleave_json_int (json, "refused_onnx_runtime_bytes", loops->bytes_refused);
 }
 
 const char *
@@ -411,11 +413,20 @@ print_loops (const CleaveSummary *summary)
   const CleaveFitLoops *loops = summary->loops;
   g_autofree char *before = cleave_size_to_print (loops->bytes_before);
   g_autofree char *after = cleave_size_to_print (loops->bytes_after);
+  g_autofree char *refused = cleave_size_to_print (loops->bytes_refused);
 
   printf ("loops       segments as a Loop: %u; as pieces without one: %u; whole: %u\n",
           loops->n_loops, loops->n_pieces, loops->n_whole);
   printf ("            ONNX Runtime needs an estimated %s for values before, %s after\n", before,
           after);
+  if (loops->n_loops + loops->n_pieces > 0)
+    return;
+  if (loops->bytes_refused > 0)
+    printf ("            the best split would need an estimated %s; a split must save over 1 MiB, "
+            "or 4 MiB and 40 %% without a Loop\n",
+            refused);
+  else
+    puts ("            the search found no split of equal strips that takes less memory");
 }
 
 void

@@ -125,13 +125,15 @@ typedef struct
  * @bytes_before: estimated bytes of memory that ONNX Runtime uses for the values of the unsplit
  * graph
  * @bytes_after: estimated bytes of memory that ONNX Runtime uses for the values of the split graph
+ * @bytes_refused: only if no segment is split: the estimated bytes of the best split, which saves
+ * too little; 0: the search found no split
  *
  * Results of a plan for ONNX Runtime, in addition to its [struct@Cleave.FitTotals].
  */
 typedef struct
 {
   guint n_loops, n_pieces, n_whole;
-  gint64 bytes_before, bytes_after;
+  gint64 bytes_before, bytes_after, bytes_refused;
 } CleaveFitLoops;
 
 CLEAVE_API GType cleave_fit_plan_get_gtype (void);
@@ -156,6 +158,9 @@ CLEAVE_API GPtrArray *cleave_fit_plan_new_frontier_watched (const CleaveGraph *g
 CLEAVE_API CleaveFitPlan *cleave_fit_plan_new_for_ort (const CleaveGraph *graph,
                                                        const CleaveFitOptions *options,
                                                        GError **error);
+CLEAVE_API GPtrArray *cleave_fit_plan_new_frontier_for_ort (const CleaveGraph *graph,
+                                                            const CleaveFitOptions *options,
+                                                            GError **error);
 CLEAVE_API CleaveFitPlan *cleave_fit_plan_new_for_ort_watched (const CleaveGraph *graph,
                                                                const CleaveFitOptions *options,
                                                                GCancellable *cancellable,

@@ -120,6 +120,7 @@ loops_to_data (const CleaveFitLoops *loops)
   add_int (&data, "whole", loops->n_whole);
   add_int (&data, "bytes_before", loops->bytes_before);
   add_int (&data, "bytes_after", loops->bytes_after);
+  add_int (&data, "bytes_refused", loops->bytes_refused);
   return g_variant_builder_end (&data);
 }
 

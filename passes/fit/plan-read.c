@@ -242,7 +242,8 @@ read_loops (GVariant *data, CleaveFitLoops *loops, GError **error)
       !read_int (data, "pieces", 0, G_MAXINT32, &n_pieces, error) ||
       !read_int (data, "whole", 0, G_MAXINT32, &n_whole, error) ||
       !read_int (data, "bytes_before", 0, G_MAXINT64, &loops->bytes_before, error) ||
-      !read_int (data, "bytes_after", 0, G_MAXINT64, &loops->bytes_after, error))
+      !read_int (data, "bytes_after", 0, G_MAXINT64, &loops->bytes_after, error) ||
+      !read_int (data, "bytes_refused", 0, G_MAXINT64, &loops->bytes_refused, error))
     return FALSE;
   loops->n_loops = (guint) n_loops;
   loops->n_pieces = (guint) n_pieces;

@@ -63,9 +63,10 @@ def fit_totals(plan):
 def fit_loops(plan):
     """The results of `fit(target='ort')`; None for plans of other targets. `n_loops` segments become a Loop, `n_pieces` segments
     are split without a Loop, and `n_whole` segments are not split. `bytes_before` and `bytes_after` are the estimated
-    bytes of values in ONNX Runtime, before and after the fit."""
+    bytes of values in ONNX Runtime, before and after the fit. If no segment is split, `bytes_refused` is the estimate of the
+    best split, or 0 if the search found none."""
     loops = plan.get_loops()
-    return loops and fields(loops, ('n_loops', 'n_pieces', 'n_whole', 'bytes_before', 'bytes_after'))
+    return loops and fields(loops, ('n_loops', 'n_pieces', 'n_whole', 'bytes_before', 'bytes_after', 'bytes_refused'))
 
 
 def describe_fit(plan):

@@ -50,6 +50,7 @@ class Schemas(command.CommandTest):
             ('split', chain, *self.SPLIT, '--max-pieces', '2', '--check'), ('split', chain, '--all', '--dims', 'H', '--num-chunks', '16'),
             ('split', chain, '--node', 'pool1', '--max-piece-memory', '4kB'), ('split', large, '--for-threads', '2'),
             ('fit', chain, '--check'), ('fit', chain, '--for', 'ort'), ('fit', chain, '--exclude-inputs'), ('fit', chain, '--frontier'),
+            ('fit', chain, '--for', 'ort', '--frontier'),
             ('fit', stacked, '--max-memory', '9MB', '--for', 'ort', '--max-added-macs', '10'),
             ('compile', chain, '-o', 'a.plan'), ('bundle', chain, '--check'), ('bundle', cell, '--state', 'h', '--memory', 'fast=1KiB'), ('bundle', chain, '--kernels', 'cmsis-nn'),
             ('run', chain, '--profile'), ('run', large, '--threads', '2', '--output-dir', 'out'),
