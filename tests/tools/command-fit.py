@@ -113,6 +113,18 @@ class Fit(CommandTest):
         self.assertEqual(seen, {0, 1})
         self.bad('--count-scratch needs --max-memory', 'fit', path, '--count-scratch')
 
+    def test_for_onnx_runtime(self):
+        said = self.json('fit', self.chain, '--for', 'ort')
+        plans = self.json('fit', self.chain, '--for', 'ort', '--frontier')['frontier']
+        self.assertEqual((said['loops'], len(plans)), (0, 1))
+        self.assertEqual((plans[0]['arena_bytes'], plans[0]['onnx_runtime_bytes']),
+                         (said['arena_bytes']['before'], said['onnx_runtime_bytes']['before']))
+        self.assertIn(f'the best split would need an estimated {said["refused_onnx_runtime_bytes"]} bytes',
+                      self.good('fit', self.chain, '--for', 'ort', '--bytes'))
+        refused = self.cleave('fit', self.chain, '--for', 'ort', '--max-memory', plans[0]['arena_bytes'] - 1)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn(f'the smallest that a plan meets is {plans[0]["arena_bytes"]} bytes', refused.stderr.decode())
+
     def test_frontier(self):
         plans = self.json('fit', self.chain, '--frontier')['frontier']
         sizes = [plan['arena_bytes'] for plan in plans]
