@@ -35,17 +35,60 @@ skip_views (const CleaveNode *node)
   return node;
 }
 
+/* Returns the component that receives the rows of a join: the component of the join itself. If
+ * is_out() removed the join, returns the component of the first compute node that reads the join,
+ * or G_MAXUINT if no compute node reads it. */
+static guint
+find_joined (const Analysis *a, const CleaveNode *join)
+{
+  gint next = a->next[join->id];
+
+  if (!a->out[join->id])
+    return a->component[join->id];
+  return next == G_MAXINT ? G_MAXUINT : a->component[((CleaveNode *) a->work->pdata[next])->id];
+}
+
+/* Returns whether a compute node reads a node directly or through views, not through a join. */
+static gboolean
+has_reader_besides_joins (const Analysis *a, const CleaveNode *node)
+{
+  for (guint i = 0; i < node->n_results; i++)
+    for (const CleaveOperand *use = node->results[i].first_use; use != NULL; use = use->next_use)
+      if (use->node != NULL && a->in_use[use->node->id] && !a->out[use->node->id] &&
+          !cleave_node_has_flag (use->node, CLEAVE_OP_JOIN))
+        return TRUE;
+  return FALSE;
+}
+
+/* Returns whether a join makes a whole value for a node that is not split, and `piece` is a piece
+ * of this value. The function looks for three signs. No operand of the join is a view. Another
+ * compute node reads the piece. The first reader of the join is in another component: the reader of
+ * a join that adds rows to a piece continues the component of the piece. */
+static gboolean
+makes_whole (Analysis *a, const CleaveNode *join, const CleaveNode *piece)
+{
+  if (cleave_subgraph_find_root (a, find_joined (a, join)) ==
+      cleave_subgraph_find_root (a, a->component[piece->id]))
+    return FALSE;
+  for (guint i = 0; i < join->n_operands; i++)
+    if (cleave_node_get_producer (join, i) == NULL ||
+        cleave_node_has_flag (cleave_node_get_producer (join, i), CLEAVE_OP_VIEW))
+      return FALSE;
+  return has_reader_besides_joins (a, piece);
+}
+
 /* Returns an operand of a join: the piece to which the join adds rows. The other operands are rows
  * of neighboring pieces. An operand is new if the first compute node that reads the operand reads
  * it through this join.
  *
  * - If exactly one operand is new, returns this operand and sets `is_new` to TRUE.
  * - If no operand is new, returns the operand with the largest position and sets `is_new` to FALSE.
- * - If several operands are new, as in the join of a whole value, returns NULL.
+ * - If several operands are new, or if the join makes a whole value for a node that is not split,
+ *   returns NULL.
  *
  * For an operand that is a view, the node whose result it views counts as the operand. */
 static const CleaveNode *
-find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
+find_new_operand (Analysis *a, const CleaveNode *join, gboolean *is_new)
 {
   const CleaveNode *latest = NULL;
 
@@ -66,20 +109,7 @@ find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
       else if (!*is_new && (latest == NULL || a->position[from->id] > a->position[latest->id]))
         latest = from;
     }
-  return latest;
-}
-
-/* Returns the component that receives the rows of a join: the component of the join itself. If
- * is_out() removed the join, returns the component of the first compute node that reads the join,
- * or G_MAXUINT if no compute node reads it. */
-static guint
-find_joined (const Analysis *a, const CleaveNode *join)
-{
-  gint next = a->next[join->id];
-
-  if (!a->out[join->id])
-    return a->component[join->id];
-  return next == G_MAXINT ? G_MAXUINT : a->component[((CleaveNode *) a->work->pdata[next])->id];
+  return latest == NULL || makes_whole (a, join, latest) ? NULL : latest;
 }
 
 /* Unites the two components that a removed join connects: the component of the piece to which the
@@ -108,7 +138,7 @@ unite_joined (Analysis *a)
 
 /* Returns whether a join adds rows of neighboring pieces to a piece. */
 static gboolean
-is_handover (const Analysis *a, const CleaveNode *join)
+is_handover (Analysis *a, const CleaveNode *join)
 {
   gboolean is_new, has_piece = FALSE;
 

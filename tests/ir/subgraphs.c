@@ -61,6 +61,10 @@ static const struct
     "i x; v s0 x; v s1 x; w a0 s0; w a1 s1; j all a0 a1; w b0 a0; w b1 a1; j y b0 b1; w add y all; "
     "o add",
     "0:s0,a0,b0 1:s1,a1,b1" },
+  { "pieces put together for a user outside, before the other piece is read",
+    "i x; v s0 x; v s1 x; w a0 s0; w a1 s1; w b0 a0; j all a0 a1; w f all; w b1 a1; j y b0 b1; "
+    "o f; o y",
+    "0:s0,a0,b0 1:s1,a1,b1 2:all,f" },
   { "two stages", "i x; w a0 x; w a1 x; j m a0 a1; w mid m; w b0 mid; w b1 mid; j y b0 b1; o y",
     "0:a0 1:a1 2:b0 3:b1" },
   { "strips follow each other",
