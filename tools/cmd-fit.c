@@ -441,7 +441,7 @@ fit (CleaveGraph *graph, const Options *o, CleaveFitOptions *options, GError **e
     .exclude_inputs = options->exclude_inputs,
     .verbose = o->verbose,
     .loops = cleave_fit_plan_get_loops (plan),
-    .nodes_before = cleave_graph_count_operators (before),
+    .nodes_before = cleave_split_report_get_totals (report)->nodes_before,
     .nodes_after = cleave_graph_count_operators (graph),
     .check = verdict,
     .scratch_bytes = options->even_strips ? -1 : cleave_scratch_find (graph, options->n_threads)

@@ -192,10 +192,11 @@ make_plan (const Frontier *frontier, const CleaveFitMeasurement *measured)
  *
  * The search splits copies of the graph and measures the arena of their programs with `n_threads`
  * threads, from the unsplit graph down to the least memory. The search measures the same plans for
- * any limits, and the limits select from these plans. So a budget equal to the arena of a plan of
- * [func@Cleave.FitPlan.new_frontier] gives this plan again. A looser limit never gives a worse
- * plan. The search also measures variants of the graph, in which values are split per reader or
- * recomputed, or nodes run earlier or later. This function does not change the graph: see
+ * any limits, and the limits select from these plans. The search ignores nodes that no output
+ * needs, and [method@Cleave.FitPlan.apply] removes these nodes. So a budget equal to the arena of a
+ * plan of [func@Cleave.FitPlan.new_frontier] gives this plan again. A looser limit never gives a
+ * worse plan. The search also measures variants of the graph, in which values are split per reader
+ * or recomputed, or nodes run earlier or later. This function does not change the graph: see
  * [method@Cleave.FitPlan.apply].
  *
  * One thread for each processor, at most 16 threads, searches for segments. All these threads end

@@ -73,6 +73,7 @@ run (CleaveGraph *graph, gconstpointer data, gboolean *changed, GError **error)
 {
   g_autoptr (CleaveFitPlan) plan = NULL;
   g_autoptr (CleaveSplitReport) report = NULL;
+  const guint n_nodes = graph->n_nodes;
   CleaveFitOptions options;
 
   if (changed != NULL)
@@ -86,7 +87,7 @@ run (CleaveGraph *graph, gconstpointer data, gboolean *changed, GError **error)
   if (report == NULL)
     return FALSE;
   if (changed != NULL)
-    *changed = cleave_fit_plan_changes (plan);
+    *changed = cleave_fit_plan_changes (plan) || graph->n_nodes != n_nodes;
   return TRUE;
 }
 

@@ -11,6 +11,8 @@
 #include "../../lib/ir/max-threads.h"
 #include "plan.h"
 
+#include <cleave/cleave-pass.h>
+
 /* Returns the entry `name` of a dictionary. Returns NULL and sets the error if the entry is missing
  * or does not have the GVariant type `type`. */
 
@@ -360,6 +362,7 @@ measure (const CleaveFitRewrite *rewrite,
   g_autoptr (CleaveFitMeasurement) before = NULL, after = NULL;
   CleaveFitTotals totals;
 
+  cleave_pass_remove_dead (whole, NULL, NULL, NULL);
   whole->exclude_inputs = exclude_inputs;
   rewritten = cleave_graph_copy (whole);
   rewritten->exclude_inputs = exclude_inputs;

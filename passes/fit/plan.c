@@ -9,6 +9,7 @@
 #include "order.h"
 
 #include <cleave/cleave-onnx.h>
+#include <cleave/cleave-pass.h>
 
 CLEAVE_DEFINE_VALUE (CleaveFitOptions, fit_options)
 
@@ -76,29 +77,30 @@ apply_to (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *repo
          cleave_fit_parts_apply (plan->parts, graph, report, error);
 }
 
-/* Applies a whole plan. If the plan does not fit the graph, returns FALSE, sets the error and
- * leaves the graph unchanged. A rewrite and the order of nodes cannot be undone. Therefore, the
- * function first rewrites and checks a copy of the graph. */
-static gboolean
-apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
-{
-  g_autoptr (CleaveGraph) copy = NULL;
-
-  if (!cleave_fit_plan_changes (plan))
-    return TRUE;
-  copy = cleave_graph_copy (graph);
-  return cleave_fit_rewrite_apply (&plan->rewrite, copy, NULL, error) &&
-         cleave_fit_parts_check (plan->parts, copy, error) && apply_to (plan, graph, report, error);
-}
-
-/* Returns a copy of a graph. Sets `exclude_inputs` of the copy as in the plan. */
+/* Returns a copy of a graph without dead nodes. Sets `exclude_inputs` of the copy as in the plan.
+ */
 static CleaveGraph *
 copy_for (const CleaveFitPlan *plan, const CleaveGraph *graph)
 {
   CleaveGraph *copy = cleave_graph_copy (graph);
 
+  cleave_pass_remove_dead (copy, NULL, NULL, NULL);
   copy->exclude_inputs = plan->exclude_inputs;
   return copy;
+}
+
+/* Returns whether a plan fits a graph, and sets the error if not. A rewrite and the order of nodes
+ * cannot be undone. Therefore, the function rewrites and checks a copy of the graph. */
+static gboolean
+check (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (CleaveGraph) copy = NULL;
+
+  if (!cleave_fit_plan_changes (plan))
+    return TRUE;
+  copy = copy_for (plan, graph);
+  return cleave_fit_rewrite_apply (&plan->rewrite, copy, NULL, error) &&
+         cleave_fit_parts_check (plan->parts, copy, error);
 }
 
 /* Returns whether a plan splits at least one segment if the segments with TRUE in `whole` stay
@@ -288,13 +290,19 @@ cleave_fit_plan_get_loops (const CleaveFitPlan *plan)
 static CleaveSplitReport *
 apply_and_report (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)
 {
-  g_autoptr (CleaveSplitReport) report = cleave_split_report_new (graph);
+  g_autoptr (CleaveSplitReport) report = NULL;
   gint64 peak = -1;
 
-  if (!apply (plan, graph, report, error))
+  if (!check (plan, graph, error))
     return NULL;
+  cleave_pass_remove_dead (graph, NULL, NULL, NULL);
+  report = cleave_split_report_new (graph);
   if (cleave_fit_plan_changes (plan))
-    peak = cleave_fit_arrange (graph, plan);
+    {
+      if (!apply_to (plan, graph, report, error))
+        return NULL;
+      peak = cleave_fit_arrange (graph, plan);
+    }
   cleave_split_report_finish_with_peak (
       report, graph, peak < 0 ? cleave_graph_get_peak_bytes (graph, NULL) : peak);
   return g_steal_pointer (&report);
@@ -331,7 +339,9 @@ cleave_fit_plan_dup_timeline (const CleaveFitPlan *plan, const CleaveGraph *grap
  * @graph: the graph that the plan was made for, or another with the same nodes
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits the graph by the plan. A segment may contain copies of nodes that the plan adds first.
+ * Splits the graph by the plan. Removes nodes that no output needs, as
+ * [func@Cleave.pass_remove_dead] does. A segment may contain copies of nodes that the plan adds
+ * first.
  * Results stay the same, bit for bit. After the split, the nodes are in the order in which they
  * run. A file of the graph keeps this order, and a runtime that follows the order needs the memory
  * of the plan. The peaks of the report include the inputs of the graph only if the plan includes

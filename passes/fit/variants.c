@@ -11,6 +11,8 @@
 #include "rematerialize-idle.h"
 #include "split-per-reader.h"
 
+#include <cleave/cleave-pass.h>
+
 /* The kinds of rewrites, in the order in which the search tries them. If a variant of one of the
  * first three kinds is measured, the variants of later kinds keep its rewrite. */
 typedef enum {
@@ -136,6 +138,7 @@ variant_new (const CleaveGraph *graph)
   CleaveFitVariant *variant = g_new0 (CleaveFitVariant, 1);
 
   variant->graph = cleave_graph_copy (graph);
+  cleave_pass_remove_dead (variant->graph, NULL, NULL, NULL);
   variant->nodes_per_piece[0] = variant->nodes_per_piece[1] = CLEAVE_FIT_NODES_PER_PIECE;
   variant->measurements =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_measurement_free);

@@ -7,6 +7,7 @@
 #include <cleave/cleave-split.h>
 
 #include "../../lib/ir/max-threads.h"
+#include "../../lib/ir/topology.h"
 #include "../../lib/memory/cost.h"
 #include "../split/apply.h"
 #include "../split/report.h"
@@ -248,17 +249,21 @@ find_segments (CleaveGraph *graph,
   return cleave_segments_find (graph, peak, threads, TRUE, &solved, error);
 }
 
-/* Splits everything that is worth a split: recurrent layers, nodes outside of segments, and
- * segments. Then splits nodes that stayed whole when the segments were cut. Returns a report
- * without the totals after the split. Returns NULL and sets the error on failure. */
+/* Removes dead nodes. Splits everything that is worth a split: recurrent layers, nodes outside of
+ * segments, and segments. Then splits nodes that stayed whole when the segments were cut. Returns a
+ * report without the totals after the split. Returns NULL and sets the error on failure. */
 static CleaveSplitReport *
 split (CleaveGraph *graph, const CleaveThreads *threads, GError **error)
 {
-  g_autoptr (CleaveSplitReport) report = cleave_split_report_new (graph);
-  g_autoptr (GPtrArray) segments = NULL;
+  g_autoptr (CleaveSplitReport) report = NULL;
+  g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error), segments = NULL;
   g_autoptr (GHashTable) pieces = g_hash_table_new (NULL, NULL);
   g_autoptr (GHashTable) members = NULL, left = NULL;
 
+  if (order == NULL)
+    return NULL;
+  cleave_pass_remove_dead (graph, NULL, NULL, NULL);
+  report = cleave_split_report_new (graph);
   if (get_total_time (graph) < MIN_TOTAL_TIME)
     return g_steal_pointer (&report);
   segments = find_segments (graph, threads, report, pieces, error);
@@ -315,6 +320,8 @@ cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **
  * Splits a graph so that this many threads have work, and so that values which are too large for
  * the caches are never whole.  The results stay the same, bit for bit.  Run [func@Cleave.clean_up]
  * afterwards.
+ *
+ * First, nodes that no output needs are removed, as [func@Cleave.pass_remove_dead] does.
  *
  * A graph that takes less than about 0.2 milliseconds stays whole: the run would end before the
  * other threads are awake.

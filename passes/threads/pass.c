@@ -8,6 +8,7 @@
 #include <cleave/cleave-split.h>
 #include <cleave/cleave-text.h>
 
+#include "../../lib/ir/graph-private.h"
 #include "../../lib/ir/max-threads.h"
 
 static const CleavePassOption option_table[] = {
@@ -55,8 +56,10 @@ cleave_pass_split_for_threads (CleaveGraph *graph,
 {
   g_autoptr (CleaveSplitReport) report = NULL;
   gint64 n_threads;
+  guint n_nodes;
 
   g_return_val_if_fail (graph != NULL, FALSE);
+  n_nodes = graph->n_nodes;
   if (changed != NULL)
     *changed = FALSE;
   if (!parse_threads ((GHashTable *) options, &n_threads, error))
@@ -65,7 +68,7 @@ cleave_pass_split_for_threads (CleaveGraph *graph,
   if (report == NULL)
     return FALSE;
   if (changed != NULL)
-    *changed = cleave_split_report_get_n_split (report) > 0;
+    *changed = cleave_split_report_get_n_split (report) > 0 || graph->n_nodes != n_nodes;
   return TRUE;
 }
 

@@ -65,7 +65,7 @@ static inline void
 assert_holds (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 budget, guint32 seed)
 {
   const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plan);
-  g_autoptr (CleaveGraph) copy = apply (graph, plan);
+  g_autoptr (CleaveGraph) copy = apply (graph, plan), before = cleave_graph_copy (graph);
   g_autoptr (GPtrArray) inputs = run_random_inputs (graph, seed);
   g_autoptr (GPtrArray) whole = run_graph (graph, inputs, 1), split = run_graph (copy, inputs, 2);
   g_autoptr (GPtrArray) lapped = run_graph (copy, inputs, 1);
@@ -74,7 +74,8 @@ assert_holds (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 budget
   ck_assert_msg (stats.arena_bytes <= budget, "seed %u", seed);
   ck_assert_int_eq (stats.arena_bytes, totals->arena_after);
   ck_assert_int_eq (cleave_graph_get_macs (copy), totals->macs_after);
-  ck_assert_int_eq (run_get_stats (graph, 1).arena_bytes, totals->arena_before);
+  cleave_pass_remove_dead (before, NULL, NULL, NULL);
+  ck_assert_int_eq (run_get_stats (before, 1).arena_bytes, totals->arena_before);
   ck_assert_msg (cleave_compare_outputs (whole, split) < 0, "seed %u", seed);
   ck_assert_msg (cleave_compare_outputs (whole, lapped) < 0, "seed %u", seed);
 }

@@ -86,6 +86,57 @@ START_TEST (imported_random_graphs_need_the_planned_memory)
 }
 END_TEST
 
+/* Makes a chain of convolutions. If `has_dead`, adds a large convolution whose result nobody
+ * reads. */
+static CleaveGraph *
+make_chain (gboolean has_dead)
+{
+  CleaveGraph *graph = cleave_graph_new ("chain");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 32, 32));
+
+  for (guint i = 0; i < 3; i++)
+    x = run_unary (graph, "Relu", run_conv (graph, x, 8, 3, CLEAVE_LAYOUT_NCHW));
+  if (has_dead)
+    run_conv (graph, x, 64, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, x);
+  return graph;
+}
+
+static void
+assert_equal_totals (const CleaveFitPlan *a, const CleaveFitPlan *b)
+{
+  const CleaveFitTotals *x = cleave_fit_plan_get_totals (a), *y = cleave_fit_plan_get_totals (b);
+
+  ck_assert_int_eq (x->arena_before, y->arena_before);
+  ck_assert_int_eq (x->arena_after, y->arena_after);
+  ck_assert_int_eq (x->macs_before, y->macs_before);
+  ck_assert_int_eq (x->macs_after, y->macs_after);
+  ck_assert_uint_eq (x->nodes_before, y->nodes_before);
+  ck_assert_uint_eq (x->nodes_after, y->nodes_after);
+  ck_assert_double_eq (x->latency_after, y->latency_after);
+}
+
+START_TEST (dead_nodes_have_no_part_in_a_plan)
+{
+  g_autoptr (CleaveGraph) graph = make_chain (FALSE), with_dead = make_chain (TRUE);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) expected = find_plan (graph, 0, &error);
+  g_autoptr (CleaveFitPlan) plan = find_plan (with_dead, 0, &error), again = NULL;
+  g_autoptr (GVariant) data = g_variant_ref_sink (cleave_fit_plan_to_data (plan));
+  g_autoptr (CleaveGraph) split = apply (graph, expected), split_with_dead = NULL;
+
+  assert_equal_totals (plan, expected);
+  again = cleave_fit_plan_new_from_data (with_dead, data, &error);
+  cleave_assert_no_error (error);
+  assert_equal_totals (again, expected);
+  split_with_dead = apply (with_dead, again);
+  ck_assert_uint_eq (cleave_graph_count_operators (split_with_dead),
+                     cleave_graph_count_operators (split));
+  ck_assert_int_lt (cleave_fit_plan_get_totals (plan)->arena_after,
+                    cleave_fit_plan_get_totals (plan)->arena_before);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -99,6 +150,7 @@ add_tests (Suite *suite)
   tcase_add_loop_test (random, more_macs_are_no_worse, 0, 2 * N_SEEDS);
   tcase_add_loop_test (random, imported_random_graphs_need_the_planned_memory, 0, 2 * N_SEEDS);
   suite_add_tcase (suite, random);
+  cleave_add_case (suite, "dead", dead_nodes_have_no_part_in_a_plan, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit", add_tests)

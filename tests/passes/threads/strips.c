@@ -184,6 +184,23 @@ START_TEST (a_batch_is_cut_into_images)
 }
 END_TEST
 
+/* Pieces of a dead node would be work that no output needs. */
+START_TEST (dead_nodes_are_removed_before_the_split)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *y = run_input (graph, &CLEAVE_SHAPE (4, 32, 16, 16));
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  y = run_conv (graph, y, 32, 3, CLEAVE_LAYOUT_NCHW);
+  run_conv (graph, y, 128, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, run_conv (graph, y, 32, 3, CLEAVE_LAYOUT_NCHW));
+  report = split (graph, 2);
+  ck_assert_uint_eq (cleave_split_report_get_n_split (report), 2);
+  ck_assert_int_eq (cleave_split_report_get_totals (report)->macs_before,
+                    cleave_split_report_get_totals (report)->macs_after);
+}
+END_TEST
+
 /* The graph has matrix products on patches of 2 x 2 pixels, and after them values of 2.6 MB. The
  * split for threads cuts the large values into strips. The strips do not reach back to the
  * products, which are cut separately. */
@@ -310,6 +327,7 @@ add_tests (Suite *suite)
                    values_needed_whole_are_recomputed_if_cheap, NULL);
   cleave_add_case (suite, "others", cuts_that_save_little_time_cost_no_memory,
                    views_between_pieces_are_cut_alike, a_batch_is_cut_into_images,
+                   dead_nodes_are_removed_before_the_split,
                    nodes_beyond_the_strips_are_cut_separately,
                    readers_of_another_result_are_cut_separately, computed_weights_stay_whole,
                    nodes_split_later_are_not_reported_as_whole, NULL);
