@@ -219,14 +219,12 @@ split_for_threads (CleaveGraph *graph, const Options *o, CleaveSummary *summary,
   if (!cleave_text_to_int ("--for-threads", o->for_threads, 1, 1024, &n_threads, error))
     return NULL;
   summary->n_threads = (guint) n_threads;
-  summary->threads_peak_before =
-      cleave_graph_get_peak_bytes_with_threads (graph, summary->n_threads, error);
-  if (summary->threads_peak_before < 0)
+  if (!cleave_pass_remove_dead (graph, NULL, NULL, error) ||
+      !cleave_graph_estimate (graph, summary->n_threads, &summary->threads_before, error))
     return NULL;
   report = cleave_split_for_threads (graph, summary->n_threads, error);
-  summary->threads_peak_after =
-      report == NULL ? -1
-                     : cleave_graph_get_peak_bytes_with_threads (graph, summary->n_threads, NULL);
+  if (report != NULL)
+    cleave_graph_estimate (graph, summary->n_threads, &summary->threads_after, NULL);
   return report;
 }
 
@@ -398,14 +396,12 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   gboolean equal = TRUE, good;
   CleaveProgressLine progress;
   CleaveSummary summary = { 0 };
-  guint n_operators;
 
   if (files == NULL || !check_options (&o, error))
     return CLEAVE_WRONG;
   graph = cleave_model_load (files[0], &o.model, error);
   if (graph == NULL)
     return CLEAVE_WRONG;
-  n_operators = cleave_graph_count_operators (graph);
   if (o.check || o.dot_before != NULL || cleave_page_is_wanted ())
     before = cleave_graph_copy (graph);
   cleave_progress_begin (&progress, "search, per cent of its budget");
@@ -414,7 +410,7 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   if (report == NULL || (o.check && !cleave_check (before, graph, &verdict, &equal, error)))
     return CLEAVE_WRONG;
   summary.report = report;
-  summary.nodes_before = n_operators;
+  summary.nodes_before = cleave_split_report_get_totals (report)->nodes_before;
   summary.nodes_after = cleave_graph_count_operators (graph);
   summary.check = verdict;
   summary.verbose = o.verbose;

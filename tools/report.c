@@ -111,6 +111,16 @@ get_halo_name (CleaveHalo halo)
                                             : "recompute";
 }
 
+/* Adds times, which are given in nanoseconds. */
+static void
+add_latency (CleaveJson *json, double before, double after)
+{
+  cleave_json_begin (json, "latency_ms");
+  cleave_json_double (json, "before", before / 1e6);
+  cleave_json_double (json, "after", after / 1e6);
+  cleave_json_end (json);
+}
+
 static void
 add_fit (CleaveJson *json, const CleaveSummary *summary)
 {
@@ -120,10 +130,7 @@ add_fit (CleaveJson *json, const CleaveSummary *summary)
   add_pair (json, "arena_bytes", totals->arena_before, totals->arena_after, NULL);
   if (summary->scratch_bytes >= 0)
     cleave_json_int (json, "scratch_bytes", summary->scratch_bytes);
-  cleave_json_begin (json, "latency_ms");
-  cleave_json_double (json, "before", totals->latency_before / 1e6);
-  cleave_json_double (json, "after", totals->latency_after / 1e6);
-  cleave_json_end (json);
+  add_latency (json, totals->latency_before, totals->latency_after);
   cleave_json_string (json, "peak", cleave_fit_plan_get_peak (plan));
   cleave_json_begin_list (json, "segments");
   for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
@@ -189,8 +196,10 @@ make_json (const CleaveSummary *summary)
   if (summary->n_threads > 0)
     {
       cleave_json_int (json, "threads", summary->n_threads);
-      add_pair (json, "peak_activation_bytes_with_threads", summary->threads_peak_before,
-                summary->threads_peak_after, CLEAVE_MEMORY_CONVENTION);
+      add_pair (json, "peak_activation_bytes_with_threads",
+                summary->threads_before.peak_activation_bytes,
+                summary->threads_after.peak_activation_bytes, CLEAVE_MEMORY_CONVENTION);
+      add_latency (json, summary->threads_before.nanoseconds, summary->threads_after.nanoseconds);
     }
   if (summary->plan != NULL)
     add_fit (json, summary);
@@ -300,10 +309,18 @@ print_limits (const CleaveSplitReport *report)
 
 /* Prints the peak of a run with `n_threads` threads. This peak may be higher than the peak with one
  * thread: pieces that run at the same time have their operands in memory at the same time. */
+/* Prints times, which are given in nanoseconds. */
 static void
-print_threads_peak (const CleaveSummary *summary)
+print_latency (double before, double after)
 {
-  gint64 before = summary->threads_peak_before, after = summary->threads_peak_after;
+  printf ("latency     about %.3f ms before, %.3f ms after\n", before / 1e6, after / 1e6);
+}
+
+static void
+print_threads (const CleaveSummary *summary)
+{
+  gint64 before = summary->threads_before.peak_activation_bytes;
+  gint64 after = summary->threads_after.peak_activation_bytes;
   g_autofree char *size_before = cleave_size_to_print (before);
   g_autofree char *size_after = cleave_size_to_print (after);
 
@@ -312,6 +329,7 @@ print_threads_peak (const CleaveSummary *summary)
   if (after > before && before > 0)
     printf (": it rises by %.1f %%", 100 * (double) (after - before) / (double) before);
   printf ("\n");
+  print_latency (summary->threads_before.nanoseconds, summary->threads_after.nanoseconds);
 }
 
 static void
@@ -402,8 +420,7 @@ print_fit (const CleaveSummary *summary)
       printf ("; kernels need %s of scratch memory besides, %s together", scratch, sum);
     }
   putchar ('\n');
-  printf ("latency     about %.3f ms before, %.3f ms after\n", totals->latency_before / 1e6,
-          totals->latency_after / 1e6);
+  print_latency (totals->latency_before, totals->latency_after);
   printf ("at the peak %s\n", peak);
 }
 
@@ -453,7 +470,7 @@ cleave_summary_print (const CleaveSummary *summary)
   printf (", of " CLEAVE_CONVENTION_NAME "%s\n",
           summary->exclude_inputs ? ", inputs not counted" : "");
   if (summary->n_threads > 0)
-    print_threads_peak (summary);
+    print_threads (summary);
   printf ("parallel    %u subgraph%s with %.1f %% of the MACs\n", totals->n_parallel_subgraphs,
           CLEAVE_PLURAL (totals->n_parallel_subgraphs),
           totals->macs_after == 0

@@ -20,8 +20,8 @@ typedef struct
                                   written without Loops */
   const char *check;           /* verdict of cleave_check(); NULL: not requested */
   guint n_threads;             /* number of threads for which the graph was split; 0: none */
-  gint64 threads_peak_before, threads_peak_after; /* peak with `n_threads` threads, in bytes */
-  gboolean verbose;                               /* print all nodes and segments */
+  CleaveEstimate threads_before, threads_after; /* estimates for a run with `n_threads` threads */
+  gboolean verbose;                             /* print all nodes and segments */
   gint64 scratch_bytes; /* scratch of the kernels of a fitted graph; -1: not known, or the graph is
                            for another runtime */
 } CleaveSummary;

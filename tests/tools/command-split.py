@@ -177,6 +177,7 @@ class Split(CommandTest):
         self.assertEqual(report['threads'], 3)
         self.assertGreaterEqual(peak['before'], report['peak_activation_bytes']['before'])
         self.assertGreaterEqual(peak['after'], report['peak_activation_bytes']['after'])
+        self.assertLess(report['latency_ms']['after'], report['latency_ms']['before'])
         self.assertIn('after with 3 threads', self.good('split', large, '--for-threads', '3', '-o', 'out.onnx'))
         run = self.json('run', large, '--threads', '3')
         self.assertEqual((run['peak_activation_bytes_as_is'], run['peak_activation_bytes']),
