@@ -129,7 +129,8 @@ typedef struct
  * @first: index of the first step that uses the buffer
  * @last: index of the last step that uses the buffer
  *
- * A buffer of the arena and its lifetime.
+ * A buffer of the arena and its lifetime. If values that are computed strip by strip overlap, the
+ * memory that they share is listed as several buffers, each with one lifetime.
  */
 typedef struct
 {

@@ -247,6 +247,9 @@ cleave_storage_free (CleaveStorage *storage)
   g_free (storage->live_before_laps);
   g_clear_pointer (&storage->lap_edges, g_array_unref);
   g_clear_pointer (&storage->lap_moves, g_array_unref);
+  g_clear_pointer (&storage->members, g_array_unref);
+  g_clear_pointer (&storage->fragments, g_array_unref);
+  g_free (storage->member);
   g_array_unref (storage->steps);
   g_array_unref (storage->boxes);
   g_array_unref (storage->buffers);

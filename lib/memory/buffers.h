@@ -4,6 +4,7 @@
 #include "../ir/graph-private.h"
 #include "../ir/pool.h"
 #include "facts.h"
+#include "fragments.h"
 #include "memory-format.h"
 
 /* Buffer assignment: decides where each value of a graph is stored during a run with a given order
@@ -131,6 +132,12 @@ typedef struct
   GArray *lap_edges; /* CleaveLapEdge: pairs of steps that must keep their order because of laps;
                       * NULL: there are no laps */
   GArray *lap_moves; /* CleaveLapMove: values that laps moved; NULL: there are no laps */
+  GArray *members;   /* CleaveLapMember: the members of all buffers with laps; NULL: there are no
+                      * laps */
+  guint *member; /* indexed by value: index of the member in `members`; CLEAVE_NEVER: none. NULL:
+                  * there are no laps */
+  GArray *fragments; /* CleaveFragment: the fragments of all buffers with laps, sorted by buffer;
+                      * NULL: there are no laps */
   gint64 *live;      /* indexed by step: bytes of all buffers in use */
   gint64 *live_before_laps; /* indexed by step: bytes in use before laps were made; NULL: there are
                              * no laps */
@@ -270,8 +277,19 @@ cleave_storage_is_lapped (const CleaveStorage *storage)
   return storage->lap_edges != NULL;
 }
 
+/* Returns the index in `fragments` after the fragments of a buffer. `begin`: the index after the
+ * fragments of all buffers before it. Returns `begin` if the buffer has no fragments. */
+static inline guint
+cleave_storage_end_fragments (const CleaveStorage *storage, guint begin, guint buffer)
+{
+  while (storage->fragments != NULL && begin < storage->fragments->len &&
+         g_array_index (storage->fragments, CleaveFragment, begin).buffer == buffer)
+    begin++;
+  return begin;
+}
+
 /* Fills the arrays of steps, boxes and buffers, and the peak, from the final assignments
- * (steps.c). */
+ * (steps.c, live-bytes.c). */
 void cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph);
-/* Recomputes the buffers and the peak after values have moved. */
+/* Recomputes the buffers, their fragments, and the peak after values have moved. */
 void cleave_storage_measure (CleaveStorage *storage, const CleaveGraph *graph);

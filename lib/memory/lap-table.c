@@ -74,6 +74,7 @@ static void
 clear_buffer (gpointer buffer)
 {
   g_array_unref (((CleaveLapBuffer *) buffer)->accesses);
+  g_array_unref (((CleaveLapBuffer *) buffer)->members);
 }
 
 static GArray *
@@ -97,6 +98,7 @@ cleave_lap_table_init (CleaveLapTable *table, CleaveStorage *storage, const Clea
                                      .n_bytes = buffer->n_bytes,
                                      .first = buffer->first,
                                      .last = buffer->last,
+                                     .own_first = buffer->first,
                                      .over = CLEAVE_NEVER };
 
       table->index_of[b] = CLEAVE_NEVER;
@@ -107,9 +109,15 @@ cleave_lap_table_init (CleaveLapTable *table, CleaveStorage *storage, const Clea
   g_array_sort (table->buffers, compare_first);
   for (guint i = 0; i < table->buffers->len; i++)
     {
-      cleave_lap_buffer (table->buffers, i)->accesses =
-          g_array_new (FALSE, FALSE, sizeof (CleaveLapAccess));
-      table->index_of[cleave_lap_buffer (table->buffers, i)->buffer] = i;
+      CleaveLapBuffer *buffer = cleave_lap_buffer (table->buffers, i);
+      const CleaveLapMember member = { .end = buffer->n_bytes,
+                                       .first = buffer->first,
+                                       .last = buffer->last };
+
+      buffer->accesses = g_array_new (FALSE, FALSE, sizeof (CleaveLapAccess));
+      buffer->members = g_array_new (FALSE, FALSE, sizeof (CleaveLapMember));
+      g_array_append_val (buffer->members, member);
+      table->index_of[buffer->buffer] = i;
     }
   for (table->at = 0; table->at < storage->steps->len; table->at++)
     {
@@ -132,6 +140,9 @@ cleave_lap_table_copy_buffers (const CleaveLapTable *table)
 
   g_array_append_vals (copy, table->buffers->data, table->buffers->len);
   for (guint i = 0; i < copy->len; i++)
-    g_array_ref (cleave_lap_buffer (copy, i)->accesses);
+    {
+      g_array_ref (cleave_lap_buffer (copy, i)->accesses);
+      g_array_ref (cleave_lap_buffer (copy, i)->members);
+    }
   return copy;
 }

@@ -22,12 +22,15 @@ typedef struct
   GArray *accesses; /* CleaveLapAccess: the ranges of this buffer that steps read or write, sorted
                        by step */
   gint64 n_bytes;
-  guint first, last;
+  guint first, last; /* the first and the last step that uses the buffer */
+  guint own_first;   /* the first step that uses the value for which the buffer was made */
+  GArray *members;   /* CleaveLapMember: the values in the buffer, sorted by their begins */
   gboolean is_bound; /* whether the buffer holds an input or output of the graph; a lap makes each
                       * run copy this input or output (io-bindings.c) */
   guint over; /* index of the CleaveLapBuffer into which a lap moved this buffer; CLEAVE_NEVER: not
                * moved */
-  gint64 shift; /* offset of this buffer in the buffer `over`, in bytes */
+  gboolean is_shared; /* whether a lap moved another buffer into this buffer */
+  gint64 shift;       /* offset of this buffer in the buffer `over`, in bytes */
 } CleaveLapBuffer;
 
 /* The buffers that may take part in laps, before any lap. */
@@ -52,5 +55,6 @@ void
 cleave_lap_table_init (CleaveLapTable *table, CleaveStorage *storage, const CleaveGraph *graph);
 void cleave_lap_table_clear (CleaveLapTable *table);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveLapTable, cleave_lap_table_clear)
-/* Returns a copy of the buffers. The copy shares the arrays of accesses with the table. */
+/* Returns a copy of the buffers. The copy shares the arrays of accesses and of members with the
+ * table. */
 GArray *cleave_lap_table_copy_buffers (const CleaveLapTable *table);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Chooses laps: overlays a value that is computed strip by strip over a value that dies meanwhile.
- * Makes a lap only if the lap lowers the peak. ordering.c calls cleave_storage_lap() on the best
- * order. */
+ * Makes a lap only if the lap lowers the peak. */
 
-#include "lap-table.h"
+#include "laps.h"
 
 #include "../ir/align.h"
 
@@ -20,9 +19,11 @@
  *   after strip 3:    x  |                44444|
  *                     y  |111122223333....     |
  *
- * The shared buffer is larger than x or y alone by the rows of x that one strip still needs: 5 rows
- * in the picture. This buffer exists as long as x or y, so laps are made only where memory use is
- * high. A lap is valid if steps run one after the other, so only programs of one thread have laps.
+ * The distance between x and y is 5 rows in the picture, the rows of x that one strip still needs.
+ * While x and y are both in use, they take 21 rows of memory. While only one of them is in use, it
+ * takes 16 rows, and other values may use the rest (fragments.h). A value may overlay several
+ * values, and a value that overlays another may itself be overlaid. A lap is valid if steps run one
+ * after the other, so only programs of one thread have laps.
  */
 
 /* The bisection for the best `target` (LapSearch) ends when the interval of possible targets is at
@@ -32,16 +33,16 @@
  * input or output. So the lap must save at least 1/BOUND_GAIN of the bytes of the smaller value. */
 #define BOUND_GAIN 4
 
-/* The state of one search for laps. A lap moves a buffer x into a buffer y, so y grows. The search
- * makes a lap only if, without the lap, more than `target` bytes are in use while x and y both
- * exist. While only x or only y exists, the lap takes more bytes than before. If `may_exceed` is
- * set, memory use may exceed the target during these steps. A later lap often saves these bytes
- * again, as in a chain of residual blocks. */
+/* The state of one search for laps. A lap moves a buffer x into a buffer y. The search makes a lap
+ * only if, without the lap, more than `target` bytes are in use at a step while x and y both
+ * exist. */
 typedef struct
 {
   const CleaveLapTable *table;
   gint64 target; /* bytes */
-  gboolean may_exceed;
+  /* TRUE: prefer the lap that saves the most bytes; FALSE: prefer the lap that saves the most bytes
+   * above `target` */
+  gboolean prefers_large;
   gint64 *live;    /* indexed by step: bytes in use */
   GArray *edges;   /* CleaveLapEdge: pairs of steps that must keep their order because of laps */
   GArray *buffers; /* CleaveLapBuffer: a copy of `table->buffers`; the laps of this search change
@@ -75,40 +76,78 @@ find_shift (const CleaveLapBuffer *x, const CleaveLapBuffer *y)
   return cleave_align_up (shift, to);
 }
 
-static gint64
-find_most (const gint64 *live, guint begin, guint end)
+/* Returns the first step with the most bytes in use, from step `begin` to step `last`. */
+static guint
+find_busiest (const gint64 *live, guint begin, guint last)
 {
-  gint64 most = 0;
+  guint busiest = begin;
 
-  for (guint s = begin; s < end; s++)
-    most = MAX (most, live[s]);
-  return most;
+  for (guint s = begin; s <= last; s++)
+    if (live[s] > live[busiest])
+      busiest = s;
+  return busiest;
 }
 
-static gint64
-count_both (const CleaveLapBuffer *x, const CleaveLapBuffer *y, gint64 shift)
+static int
+compare_begins (gconstpointer a, gconstpointer b)
 {
-  return MAX (y->n_bytes, shift + x->n_bytes);
+  const CleaveLapMember *x = a, *y = b;
+
+  return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* Returns whether to make a lap of y over x. The lap must save bytes. While x and y both exist,
- * more than `target` bytes must be in use without the lap. While only x or only y exists, memory
- * use with the lap must stay within `target`, unless `may_exceed` is set. BOUND_GAIN limits the
- * laps of inputs and outputs further. */
-static gboolean
-is_gain (const LapSearch *l, const CleaveLapBuffer *x, const CleaveLapBuffer *y, gint64 shift)
+/* Returns the members of y and of x, with x moved to offset `shift` of y. Leaves out members that
+ * no step from `earliest` on uses. */
+static GArray *
+join_members (const CleaveLapBuffer *x, const CleaveLapBuffer *y, gint64 shift, guint earliest)
 {
-  const gint64 *live = l->live, both = count_both (x, y, shift);
-  const gint64 saved = x->n_bytes + y->n_bytes - both;
+  GArray *members = g_array_new (FALSE, FALSE, sizeof (CleaveLapMember));
 
-  if (saved <= 0 || find_most (live, y->first, x->last + 1) <= l->target ||
-      ((x->is_bound || y->is_bound) && BOUND_GAIN * saved < MIN (x->n_bytes, y->n_bytes)))
-    return FALSE;
-  return l->may_exceed ||
-         ((both == x->n_bytes ||
-           find_most (live, x->first, y->first) + both - x->n_bytes <= l->target) &&
-          (both == y->n_bytes ||
-           find_most (live, x->last + 1, y->last + 1) + both - y->n_bytes <= l->target));
+  for (guint i = 0; i < x->members->len + y->members->len; i++)
+    {
+      const gboolean is_of_x = i < x->members->len;
+      CleaveLapMember member =
+          is_of_x ? g_array_index (x->members, CleaveLapMember, i)
+                  : g_array_index (y->members, CleaveLapMember, i - x->members->len);
+
+      member.begin += is_of_x ? shift : 0;
+      member.end += is_of_x ? shift : 0;
+      if (member.last >= earliest)
+        g_array_append_val (members, member);
+    }
+  g_array_sort (members, compare_begins);
+  return members;
+}
+
+/* Returns the bytes that a lap saves at a step. `joined` has the members of x and y
+ * (join_members()).
+ */
+static gint64
+count_saved (const CleaveLapBuffer *x, const CleaveLapBuffer *y, const GArray *joined, guint step)
+{
+  return cleave_fragments_count_bytes (x->members, step) +
+         cleave_fragments_count_bytes (y->members, step) -
+         cleave_fragments_count_bytes (joined, step);
+}
+
+/* Returns the gain of a lap of y over x: the bytes that the lap saves at one step. This is the step
+ * with the most bytes in use, among the steps while x and y both exist. Unless `prefers_large` is
+ * set, counts only bytes above `target`. Returns 0 if at most `target` bytes are in use at the
+ * step, or if BOUND_GAIN forbids the lap. */
+static gint64
+find_gain (const LapSearch *l, const CleaveLapBuffer *x, const CleaveLapBuffer *y, gint64 shift)
+{
+  const guint busiest = find_busiest (l->live, y->own_first, x->last);
+  g_autoptr (GArray) joined = NULL;
+  gint64 saved;
+
+  if (l->live[busiest] <= l->target)
+    return 0;
+  joined = join_members (x, y, shift, busiest);
+  saved = count_saved (x, y, joined, busiest);
+  if ((x->is_bound || y->is_bound) && BOUND_GAIN * saved < MIN (x->n_bytes, y->n_bytes))
+    return 0;
+  return l->prefers_large ? saved : MIN (l->live[busiest] - l->target, saved);
 }
 
 static void
@@ -141,12 +180,12 @@ add_edges (GArray *edges, const CleaveLapBuffer *x, const CleaveLapBuffer *y)
     }
 }
 
-/* Merges the accesses of x into the accesses of y, sorted by step. */
+/* Merges the accesses of x into the accesses of y, sorted by step. Leaves out accesses before step
+ * `earliest`. */
 static void
-merge_accesses (const CleaveLapBuffer *x, CleaveLapBuffer *y, gint64 shift)
+merge_accesses (const CleaveLapBuffer *x, CleaveLapBuffer *y, gint64 shift, guint earliest)
 {
-  GArray *merged = g_array_sized_new (FALSE, FALSE, sizeof (CleaveLapAccess),
-                                      x->accesses->len + y->accesses->len);
+  GArray *merged = g_array_new (FALSE, FALSE, sizeof (CleaveLapAccess));
   guint next = 0;
 
   for (guint i = 0; i <= y->accesses->len; i++)
@@ -162,95 +201,97 @@ merge_accesses (const CleaveLapBuffer *x, CleaveLapBuffer *y, gint64 shift)
 
           access.begin += shift;
           access.end += shift;
-          g_array_append_val (merged, access);
+          if (access.step >= earliest)
+            g_array_append_val (merged, access);
         }
-      if (own != NULL)
+      if (own != NULL && own->step >= earliest)
         g_array_append_vals (merged, own, 1);
     }
   g_array_unref (y->accesses);
   y->accesses = merged;
 }
 
+/* Subtracts the bytes that a lap of y over x saves from the bytes in use at each step. */
 static void
-overlay_buffer (LapSearch *l, guint under, guint over, gint64 shift)
+subtract_saved (LapSearch *l,
+                const CleaveLapBuffer *x,
+                const CleaveLapBuffer *y,
+                const GArray *joined)
+{
+  for (guint begin = y->own_first, end; begin <= x->last; begin = end)
+    {
+      const gint64 saved = count_saved (x, y, joined, begin);
+
+      end = x->last + 1;
+      for (guint i = 0; i < joined->len; i++)
+        {
+          const CleaveLapMember *member = &g_array_index (joined, CleaveLapMember, i);
+
+          if (member->first > begin)
+            end = MIN (end, member->first);
+          if (member->last >= begin)
+            end = MIN (end, member->last + 1);
+        }
+      for (guint s = begin; s < end; s++)
+        l->live[s] -= saved;
+    }
+}
+
+/* Moves the buffer `under` into the buffer `over`. No buffer that is in use, except these two, was
+ * used before step `earliest`. */
+static void
+overlay_buffer (LapSearch *l, guint under, guint over, gint64 shift, guint earliest)
 {
   CleaveLapBuffer *x = cleave_lap_buffer (l->buffers, under),
                   *y = cleave_lap_buffer (l->buffers, over);
-  gint64 *live = l->live, both = count_both (x, y, shift);
+  GArray *joined = join_members (x, y, shift, MIN (earliest, y->own_first));
 
-  for (guint s = x->first; s <= y->last; s++)
-    live[s] += both - (s <= x->last ? x->n_bytes : 0) - (s >= y->first ? y->n_bytes : 0);
+  subtract_saved (l, x, y, joined);
   add_edges (l->edges, x, y);
-  merge_accesses (x, y, shift);
+  merge_accesses (x, y, shift, MIN (earliest, y->own_first));
   x->over = over;
   x->shift = shift;
-  y->n_bytes = both;
-  y->first = x->first;
+  y->n_bytes = MAX (y->n_bytes, shift + x->n_bytes);
+  y->first = MIN (y->first, x->first);
+  y->is_shared = TRUE;
+  g_array_unref (y->members);
+  y->members = joined;
 }
 
-/* Finds the buffer x whose lap into the buffer with the index `over` saves the most memory, and
- * moves x into this buffer. Does nothing if no lap saves memory. */
-static void
+/* Finds the buffer x whose lap into the buffer with the index `over` has the largest gain, and
+ * moves x into this buffer. Returns FALSE if no lap saves memory. */
+static gboolean
 overlay_best (LapSearch *l, guint over)
 {
   const CleaveLapBuffer *y = cleave_lap_buffer (l->buffers, over);
-  guint best = CLEAVE_NEVER, n_alive = 0;
+  guint best = CLEAVE_NEVER, n_alive = 0, earliest = CLEAVE_NEVER;
   gint64 most = 0, shift = 0;
 
   for (guint i = 0; i < l->alive->len; i++)
     {
       guint under = g_array_index (l->alive, guint, i);
       const CleaveLapBuffer *x = cleave_lap_buffer (l->buffers, under);
-      gint64 here, saved;
+      gint64 here, gain;
 
-      if (x->over != CLEAVE_NEVER || x->last < y->first)
+      if (x->over != CLEAVE_NEVER || x->last < y->own_first)
         continue;
       g_array_index (l->alive, guint, n_alive++) = under;
-      if (x->first >= y->first || x->last >= y->last)
+      earliest = MIN (earliest, x->first);
+      if (x->own_first >= y->own_first || x->last >= y->last)
         continue;
       here = find_shift (x, y);
-      saved = x->n_bytes + y->n_bytes - count_both (x, y, here);
-      if (saved > most && is_gain (l, x, y, here))
+      gain = find_gain (l, x, y, here);
+      if (gain > most)
         {
           best = under;
-          most = saved;
+          most = gain;
           shift = here;
         }
     }
-  if (best != CLEAVE_NEVER)
-    overlay_buffer (l, best, over, shift);
   g_array_set_size (l->alive, n_alive);
-  g_array_append_val (l->alive, over);
-}
-
-/* Updates the location of each value whose buffer was moved into another buffer. */
-static void
-move_values (const LapSearch *l)
-{
-  CleaveStorage *storage = l->table->storage;
-
-  for (guint v = 0; v < storage->n_values; v++)
-    {
-      CleaveAssignment *assignment = &storage->assignments[v];
-      gint64 size = (gint64) cleave_element_size (assignment->result->type.element);
-      guint buffer = storage->buffer[assignment->location.root];
-      guint at = buffer == CLEAVE_NEVER ? CLEAVE_NEVER : l->table->index_of[buffer];
-      CleaveLapMove move = { v, assignment->location.root, assignment->location.offset };
-
-      if (at != CLEAVE_NEVER && cleave_lap_buffer (l->buffers, at)->over != CLEAVE_NEVER)
-        g_array_append_val (storage->lap_moves, move);
-      for (; at != CLEAVE_NEVER && cleave_lap_buffer (l->buffers, at)->over != CLEAVE_NEVER;
-           at = cleave_lap_buffer (l->buffers, at)->over)
-        {
-          const CleaveLapBuffer *over =
-              cleave_lap_buffer (l->buffers, cleave_lap_buffer (l->buffers, at)->over);
-
-          assignment->location.root =
-              g_array_index (storage->buffers, CleaveBuffer, over->buffer).value;
-          assignment->location.offset += cleave_lap_buffer (l->buffers, at)->shift / size;
-          assignment->flags |= CLEAVE_ASSIGNMENT_LAPPED;
-        }
-    }
+  if (best != CLEAVE_NEVER)
+    overlay_buffer (l, best, over, shift, earliest);
+  return best != CLEAVE_NEVER;
 }
 
 static void
@@ -267,82 +308,88 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (LapSearch, search_clear)
 /* Finds laps that lower memory use to `target` bytes if possible. Returns the peak with these laps.
  */
 static gint64
-lap_to (LapSearch *l, const CleaveLapTable *table, gint64 target, gboolean may_exceed)
+lap_to (LapSearch *l, const CleaveLapTable *table, gint64 target, gboolean prefers_large)
 {
   const CleaveStorage *storage = table->storage;
   const guint n = storage->steps->len;
+  gint64 peak;
 
-  *l = (LapSearch){ .table = table, .target = target, .may_exceed = may_exceed };
+  *l = (LapSearch){ .table = table, .target = target, .prefers_large = prefers_large };
   l->live = g_memdup2 (storage->live, (n + 1) * sizeof *l->live);
   l->alive = g_array_new (FALSE, FALSE, sizeof (guint));
   l->edges = g_array_new (FALSE, FALSE, sizeof (CleaveLapEdge));
   l->buffers = cleave_lap_table_copy_buffers (table);
   for (guint i = 0; i < l->buffers->len; i++)
-    overlay_best (l, i);
-  return find_most (l->live, 0, n);
+    {
+      while (overlay_best (l, i))
+        ;
+      g_array_append_val (l->alive, i);
+    }
+  peak = l->live[find_busiest (l->live, 0, n)];
+  for (guint i = 0; i < l->buffers->len; i++)
+    peak = MAX (peak, cleave_lap_buffer (l->buffers, i)->n_bytes);
+  return peak;
+}
+
+/* Runs a search with a target. If its peak is at most `least` bytes, replaces `best` by the search.
+ * Returns the peak. */
+static gint64
+try_target (LapSearch *best,
+            const CleaveLapTable *table,
+            gint64 target,
+            gboolean prefers_large,
+            gint64 least)
+{
+  g_auto (LapSearch) l = { 0 };
+  const gint64 peak = lap_to (&l, table, target, prefers_large);
+
+  if (peak > least)
+    return peak;
+  search_clear (best);
+  *best = l;
+  l = (LapSearch){ 0 };
+  return peak;
 }
 
 /* Finds the laps with the lowest peak: tries several values of `target` (LapSearch), chosen by
- * bisection. `least` is the lowest peak known before the call. `best` is the search that found the
- * laps with this peak, or is empty if no laps are needed for this peak. If the call finds laps with
- * a lower peak, replaces `best` and returns this peak. If not, returns `least`. */
+ * bisection. `least` is the lowest peak known before the call. If the call finds a lower peak, sets
+ * `best` to the search with this peak. Returns the lowest peak. */
 static gint64
-lap_least (LapSearch *best, const CleaveLapTable *table, gint64 least, gboolean may_exceed)
+lap_least (LapSearch *best, const CleaveLapTable *table, gboolean prefers_large, gint64 least)
 {
   const gint64 peak_before = table->storage->peak;
-  gint64 low = peak_before / 2; /* one lap saves at most half of the bytes that are in use */
 
-  while (least - low > peak_before / PRECISION)
+  for (gint64 low = 0; least - low > peak_before / PRECISION;)
     {
       const gint64 target = low + (least - low) / 2;
-      g_auto (LapSearch) l = { 0 };
-      const gint64 peak = lap_to (&l, table, target, may_exceed);
+      const gint64 peak = try_target (best, table, target, prefers_large, least - 1);
 
       if (peak > target)
         low = target + 1;
-      if (peak >= least)
-        continue;
-      least = peak;
-      search_clear (best);
-      *best = l;
-      l = (LapSearch){ 0 };
+      least = MIN (least, peak);
     }
   return least;
 }
 
-void
-cleave_storage_lap (CleaveStorage *storage, const CleaveGraph *graph)
+gboolean
+cleave_laps_find (CleaveLaps *laps, const CleaveLapTable *table)
 {
-  g_auto (CleaveLapTable) table = { 0 };
   g_auto (LapSearch) best = { 0 };
-  gint64 least = storage->peak;
+  gint64 least = table->storage->peak;
 
-  cleave_lap_table_init (&table, storage, graph);
-  for (guint may_exceed = 0; may_exceed < 2 && table.buffers->len > 1; may_exceed++)
-    least = lap_least (&best, &table, least, may_exceed != 0);
+  for (guint i = 0; i < 2 && table->buffers->len > 1; i++)
+    least = lap_least (&best, table, i == 0, least);
   if (best.table == NULL)
-    return;
-  storage->lap_edges = g_steal_pointer (&best.edges);
-  storage->lap_moves = g_array_new (FALSE, FALSE, sizeof (CleaveLapMove));
-  storage->live_before_laps = g_steal_pointer (&storage->live);
-  move_values (&best);
-  cleave_storage_measure (storage, graph);
+    return FALSE;
+  try_target (&best, table, least, best.prefers_large, least);
+  laps->edges = g_steal_pointer (&best.edges);
+  laps->buffers = g_steal_pointer (&best.buffers);
+  return TRUE;
 }
 
 void
-cleave_storage_unlap (CleaveStorage *storage, const CleaveGraph *graph)
+cleave_laps_clear (CleaveLaps *laps)
 {
-  for (guint i = 0; i < storage->lap_moves->len; i++)
-    {
-      const CleaveLapMove *move = &g_array_index (storage->lap_moves, CleaveLapMove, i);
-      CleaveAssignment *assignment = &storage->assignments[move->value];
-
-      assignment->location.root = move->root;
-      assignment->location.offset = move->offset;
-      assignment->flags &= ~(guint) CLEAVE_ASSIGNMENT_LAPPED;
-    }
-  g_clear_pointer (&storage->lap_edges, g_array_unref);
-  g_clear_pointer (&storage->lap_moves, g_array_unref);
-  g_clear_pointer (&storage->live_before_laps, g_free);
-  cleave_storage_measure (storage, graph);
+  g_clear_pointer (&laps->edges, g_array_unref);
+  g_clear_pointer (&laps->buffers, g_array_unref);
 }

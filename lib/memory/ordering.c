@@ -353,9 +353,9 @@ may_keep_file (const Finding *f)
   return TRUE;
 }
 
-/* Returns the file's order if its peak with laps is at most the peak of the best order with laps.
- * If not, returns the best order. With equal peaks, the order of a file that `fit` wrote is better:
- * another order may have fewer laps, or may leave gaps in the arena. */
+/* Returns the file's order if its peak, with and without laps, is at most the peak of the best
+ * order. If not, returns the best order. With equal peaks, the order of a file that `fit` wrote is
+ * better: another order may have fewer laps, or may leave gaps in the arena. */
 GPtrArray *
 cleave_order_with_laps_down_to (const CleaveGraph *graph,
                                 gint64 n_bytes,
@@ -369,10 +369,9 @@ cleave_order_with_laps_down_to (const CleaveGraph *graph,
     return NULL;
   cleave_storage_lap (f.storage, graph);
   if (may_keep_file (&f))
-    {
-      other = cleave_storage_new_within (graph, f.facts, f.file, G_MAXINT64);
-      cleave_storage_lap (other, graph);
-    }
+    other = cleave_storage_new_within (graph, f.facts, f.file, G_MAXINT64);
+  if (other != NULL && cleave_storage_get_peak (other) <= f.best->peak)
+    cleave_storage_lap (other, graph);
   if (other != NULL && cleave_storage_get_peak (other) <= cleave_storage_get_peak (f.storage))
     {
       *storage = g_steal_pointer (&other);

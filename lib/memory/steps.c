@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes the list of the steps of a run; input is the final assignment of each value. Finds the
- * buffers that the steps use, and the peak (buffers.h). */
+/* Makes the list of the steps of a run; input is the final assignment of each value
+ * (buffers.h). */
 
 #include "buffers.h"
 
-#include "../ir/align.h"
 #include "../ir/memory.h"
 #include "../ir/node-queries.h"
+#include "visit-step.h"
 
 /* An input of more than LOAD_BYTES bytes is loaded in up to MAX_LOADS parts, so that several
  * threads can load it. */
@@ -166,40 +166,6 @@ add_node (CleaveStorage *storage, CleaveNode *node)
     assignments[r].ready = ready;
 }
 
-/* Calls `visit` for each value that a step reads or writes. Inline, since it runs for every step
- * of every candidate assignment. */
-static inline void
-visit_step (const CleaveStorage *storage,
-            const CleaveGraph *graph,
-            const CleaveStep *step,
-            CleaveStepVisit visit,
-            gpointer data)
-{
-  CleaveNode *node = step->node;
-
-  switch (step->kind)
-    {
-    case CLEAVE_STEP_JOIN: /* a JOIN step reads and writes no memory */
-      return;
-    case CLEAVE_STEP_STORE:
-      visit (cleave_storage_assignment (
-                 storage, cleave_operand_get_result (cleave_graph_get_output (graph, step->index))),
-             FALSE, data);
-      return;
-    case CLEAVE_STEP_COPY:
-      visit (cleave_storage_assignment (storage, node->operands[step->index].result), FALSE, data);
-      break;
-    case CLEAVE_STEP_LOAD:
-    case CLEAVE_STEP_COMPUTE:
-      for (guint i = 0; i < node->n_operands; i++)
-        if (node->operands[i].result != NULL)
-          visit (cleave_storage_assignment (storage, node->operands[i].result), FALSE, data);
-      break;
-    }
-  for (guint r = 0; r < node->n_results; r++)
-    visit (cleave_storage_assignment (storage, &node->results[r]), TRUE, data);
-}
-
 void
 cleave_storage_visit (const CleaveStorage *storage,
                       const CleaveGraph *graph,
@@ -207,94 +173,7 @@ cleave_storage_visit (const CleaveStorage *storage,
                       CleaveStepVisit visit,
                       gpointer data)
 {
-  visit_step (storage, graph, step, visit, data);
-}
-
-typedef struct
-{
-  CleaveStorage *storage;
-  guint step;
-} Touch;
-
-/* Returns whether a value is an input that stays in the caller's memory: the graph excludes inputs
- * from the arena, and no node overwrites the input. */
-static gboolean
-stays_with_caller (const CleaveAssignment *assignment)
-{
-  const CleaveNode *node = assignment->result->node;
-
-  return node->graph->exclude_inputs && cleave_node_is_input (node) &&
-         assignment->deadline == CLEAVE_NEVER;
-}
-
-/* Returns the end of a dense value, in bytes from the beginning of its buffer. */
-static gint64
-find_end (const CleaveAssignment *assignment)
-{
-  return cleave_tensor_type_n_bytes (&assignment->result->type) +
-         assignment->location.offset *
-             (gint64) cleave_element_size (assignment->result->type.element);
-}
-
-/* Returns the end of a value with any strides, in bytes from the beginning of its buffer. */
-static gint64
-find_reach (const CleaveAssignment *assignment)
-{
-  const CleaveShape *shape = &assignment->result->type.shape;
-  gint64 end = assignment->location.offset + 1;
-
-  for (guint d = 0; d < shape->rank; d++)
-    end += MAX ((shape->dim[d] - 1) * assignment->location.stride[d], 0);
-  return end * (gint64) cleave_element_size (assignment->result->type.element);
-}
-
-static void
-add_buffer (CleaveStorage *storage, guint root, guint step)
-{
-  CleaveBuffer buffer = { .value = root, .first = step, .last = step };
-
-  if (!stays_with_caller (&storage->assignments[root]))
-    buffer.n_bytes =
-        cleave_align_up (cleave_tensor_type_n_bytes (&storage->assignments[root].result->type),
-                         CLEAVE_BUFFER_ALIGNMENT);
-  storage->buffer[root] = storage->buffers->len;
-  g_array_append_val (storage->buffers, buffer);
-}
-
-static void
-touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
-{
-  Touch *at = data;
-  CleaveStorage *storage = at->storage;
-  guint root = assignment->location.root;
-  CleaveBuffer *buffer;
-
-  if (storage->assignments[root].flags & CLEAVE_ASSIGNMENT_CONSTANT)
-    return;
-  if (storage->buffer[root] == CLEAVE_NEVER)
-    add_buffer (storage, root, at->step);
-  buffer = &g_array_index (storage->buffers, CleaveBuffer, storage->buffer[root]);
-  buffer->last = at->step;
-  if ((assignment->flags & CLEAVE_ASSIGNMENT_OVERLAID) != 0)
-    buffer->n_bytes =
-        MAX (buffer->n_bytes, cleave_align_up (find_end (assignment), CLEAVE_BUFFER_ALIGNMENT));
-  if ((assignment->flags & CLEAVE_ASSIGNMENT_LAPPED) != 0)
-    buffer->n_bytes =
-        MAX (buffer->n_bytes, cleave_align_up (find_reach (assignment), CLEAVE_BUFFER_ALIGNMENT));
-}
-
-static void
-find_buffers (CleaveStorage *storage, const CleaveGraph *graph)
-{
-  storage->buffer = CLEAVE_NEW (guint, storage->n_values);
-  for (guint v = 0; v < storage->n_values; v++)
-    storage->buffer[v] = CLEAVE_NEVER;
-  for (guint s = 0; s < storage->steps->len; s++)
-    {
-      Touch at = { storage, s };
-
-      visit_step (storage, graph, &g_array_index (storage->steps, CleaveStep, s), touch, &at);
-    }
+  cleave_visit_step (storage, graph, step, visit, data);
 }
 
 /* Returns the outermost dimension with at least `extent` elements. If no dimension has so large an
@@ -327,37 +206,6 @@ add_loads (CleaveStorage *storage, const CleaveResult *input, guint index)
   return n == 1 ? load : add_step (storage, CLEAVE_STEP_JOIN, input->node, 0);
 }
 
-static void
-find_live (CleaveStorage *storage)
-{
-  gint64 *live = CLEAVE_NEW0 (gint64, storage->steps->len + 1);
-
-  for (guint i = 0; i < storage->buffers->len; i++)
-    {
-      const CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, i);
-
-      live[buffer->first] += buffer->n_bytes;
-      live[buffer->last + 1] -= buffer->n_bytes;
-    }
-  for (guint s = 0; s < storage->steps->len; s++)
-    {
-      live[s] += s == 0 ? 0 : live[s - 1];
-      storage->peak = MAX (storage->peak, live[s]);
-    }
-  storage->live = live;
-}
-
-void
-cleave_storage_measure (CleaveStorage *storage, const CleaveGraph *graph)
-{
-  g_clear_pointer (&storage->buffer, g_free);
-  g_clear_pointer (&storage->live, g_free);
-  g_array_set_size (storage->buffers, 0);
-  storage->peak = 0;
-  find_buffers (storage, graph);
-  find_live (storage);
-}
-
 /* Loads inputs first and stores outputs last: the caller may access an input or an output at any
  * time, so its buffer must be in use during the whole run. */
 void
@@ -378,23 +226,4 @@ cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph)
   for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
     add_step (storage, CLEAVE_STEP_STORE, NULL, i);
   cleave_storage_measure (storage, graph);
-}
-
-gint64 *
-cleave_storage_get_live (const CleaveStorage *storage)
-{
-  gint64 *live = CLEAVE_NEW0 (gint64, storage->n_nodes + 1);
-
-  for (guint s = 0; s < storage->steps->len; s++)
-    {
-      const CleaveNode *node = g_array_index (storage->steps, CleaveStep, s).node;
-
-      if (node != NULL)
-        {
-          guint i = cleave_storage_position (storage, node);
-
-          live[i] = MAX (live[i], storage->live[s]);
-        }
-    }
-  return live;
 }

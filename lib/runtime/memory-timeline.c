@@ -143,20 +143,22 @@ add_steps (CleaveMemoryTimeline *timeline, const CleaveMemoryPlan *plan, const C
 static void
 add_buffers (CleaveMemoryTimeline *timeline, const CleaveMemoryPlan *plan)
 {
-  timeline->n_buffers = plan->storage->buffers->len;
+  g_autoptr (GArray) spans = cleave_arena_list_spans (&plan->arena, plan->storage);
+
+  timeline->n_buffers = spans->len;
   timeline->buffers = g_new0 (CleaveBufferLifetime, timeline->n_buffers + 1);
   for (guint i = 0; i < timeline->n_buffers; i++)
     {
-      guint buffer = plan->arena.order[i];
-      const CleaveBuffer *from = &g_array_index (plan->storage->buffers, CleaveBuffer, buffer);
-      const CleaveAssignment *assignment = &plan->storage->assignments[from->value];
+      const CleaveArenaSpan *span = &g_array_index (spans, CleaveArenaSpan, i);
+      const CleaveBuffer *buffer =
+          &g_array_index (plan->storage->buffers, CleaveBuffer, span->buffer);
 
       timeline->buffers[i] = (CleaveBufferLifetime){
-        .name = cleave_result_dup_name (assignment->result),
-        .n_bytes = from->n_bytes,
-        .offset = plan->arena.offsets[buffer],
-        .first = plan->arena.first[buffer],
-        .last = plan->arena.gone[buffer] - 1,
+        .name = cleave_result_dup_name (plan->storage->assignments[buffer->value].result),
+        .n_bytes = span->n_bytes,
+        .offset = plan->arena.offsets[span->buffer] + span->begin,
+        .first = span->first,
+        .last = span->gone - 1,
       };
     }
 }
@@ -239,7 +241,10 @@ cleave_memory_timeline_new (const CleaveGraph *graph, guint n_threads, GError **
 }
 
 CleaveMemoryTimeline *
-cleave_memory_timeline_new_unplaced (const CleaveGraph *graph, gint64 *most_bytes, GError **error)
+cleave_memory_timeline_new_unplaced (const CleaveGraph *graph,
+                                     gint64 *most_bytes,
+                                     GArray **spans,
+                                     GError **error)
 {
   g_autoptr (CleaveGraph) lowered = cleave_lower (graph, 1);
   g_auto (CleaveMemoryPlan) plan = { 0 };
@@ -248,6 +253,7 @@ cleave_memory_timeline_new_unplaced (const CleaveGraph *graph, gint64 *most_byte
     return NULL;
   *most_bytes = cleave_storage_is_lapped (plan.storage) ? cleave_memory_plan_get_peak_apart (&plan)
                                                         : G_MAXINT64;
+  *spans = cleave_arena_list_spans (&plan.arena, plan.storage);
   return describe (&plan, graph);
 }
 

@@ -256,24 +256,24 @@ measure_parts (CleaveFitMeasurement *measured,
     }
 }
 
-GArray *
-cleave_fit_list_spans (const CleaveMemoryTimeline *timeline)
+/* Returns a lower bound of the bytes of the arena: the peak of the live bytes, or the largest
+ * buffer with laps. */
+static gint64
+find_least_arena (const CleaveMemoryTimeline *timeline, const GArray *spans)
 {
-  GArray *spans =
-      g_array_sized_new (FALSE, FALSE, sizeof (CleaveArenaSpan), timeline->n_buffers + 1);
+  gint64 least = timeline->peak_bytes;
 
-  for (guint b = 0; b < timeline->n_buffers; b++)
+  for (guint i = 0; i < spans->len; i++)
     {
-      const CleaveBufferLifetime *buffer = &timeline->buffers[b];
-      const CleaveArenaSpan span = { buffer->n_bytes, buffer->first, buffer->last + 1 };
+      const CleaveArenaSpan *span = &g_array_index (spans, CleaveArenaSpan, i);
 
-      g_array_append_val (spans, span);
+      least = MAX (least, span->begin + span->n_bytes);
     }
-  return spans;
+  return least;
 }
 
 /* Splits a copy of the graph, and fills `measured`. If `places` is FALSE, does not place the
- * buffers: the peak of the live bytes then stands for the arena. */
+ * buffers: a lower bound then stands for the arena. */
 static void
 measure (CleaveFitMeasurement *measured, const CleaveGraph *graph, guint n_threads, gboolean places)
 {
@@ -285,12 +285,13 @@ measure (CleaveFitMeasurement *measured, const CleaveGraph *graph, guint n_threa
   is_applied = apply (measured->parts, copy, NULL, &pieces, NULL);
   g_assert (is_applied);
   timeline = places ? cleave_memory_timeline_new (copy, n_threads, NULL)
-                    : cleave_memory_timeline_new_unplaced (copy, &measured->most_bytes, NULL);
-  measured->spans = places ? NULL : cleave_fit_list_spans (timeline);
+                    : cleave_memory_timeline_new_unplaced (copy, &measured->most_bytes,
+                                                           &measured->spans, NULL);
   measured->is_placed = places;
-  measured->estimate =
-      (CleaveEstimate){ timeline->peak_bytes, places ? timeline->arena_bytes : timeline->peak_bytes,
-                        timeline->nanoseconds };
+  measured->estimate = (CleaveEstimate){ timeline->peak_bytes,
+                                         places ? timeline->arena_bytes
+                                                : find_least_arena (timeline, measured->spans),
+                                         timeline->nanoseconds };
   measure_parts (measured, copy, &pieces, timeline);
   measured->peak = describe_peak (timeline);
   measured->macs = cleave_graph_get_macs (copy);

@@ -62,9 +62,6 @@ typedef struct
 } CleaveFitMeasurement;
 
 void cleave_fit_measurement_free (CleaveFitMeasurement *measured);
-/* Returns the lifetimes of the buffers of a timeline (CleaveArenaSpan). Programs of one thread with
- * the same lifetimes have the same arena. */
-GArray *cleave_fit_list_spans (const CleaveMemoryTimeline *timeline);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitMeasurement, cleave_fit_measurement_free)
 
 /* Splits a copy of the graph at the segments of `path`, and returns the measurement of this copy

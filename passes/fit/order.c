@@ -11,8 +11,6 @@
 #include "../segments/timeline.h"
 #include "plan.h"
 
-#include <string.h>
-
 static GPtrArray *
 list_nodes (const CleaveGraph *graph)
 {
@@ -33,6 +31,22 @@ cleave_fit_list_as_run (CleaveGraph *graph)
   cleave_graph_arrange (graph, nodes);
 }
 
+static gboolean
+has_spans (const GArray *a, const GArray *b)
+{
+  gboolean is_equal = a->len == b->len;
+
+  for (guint i = 0; i < a->len && is_equal; i++)
+    {
+      const CleaveArenaSpan *x = &g_array_index (a, CleaveArenaSpan, i);
+      const CleaveArenaSpan *y = &g_array_index (b, CleaveArenaSpan, i);
+
+      is_equal = x->n_bytes == y->n_bytes && x->first == y->first && x->gone == y->gone &&
+                 x->buffer == y->buffer && x->begin == y->begin;
+    }
+  return is_equal;
+}
+
 /* Returns whether a program of the graph needs an arena of the size that the plan says. Sets `peak`
  * to the peak of the program's activations in bytes. Buffers with equal sizes and lifetimes need
  * equal arenas. Therefore, the function estimates the program only if the lifetimes differ from the
@@ -48,11 +62,9 @@ has_arena (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 *peak)
       g_autoptr (GArray) spans = NULL;
       gint64 most_bytes;
 
-      timeline = cleave_memory_timeline_new_unplaced (graph, &most_bytes, NULL);
-      spans = cleave_fit_list_spans (timeline);
+      timeline = cleave_memory_timeline_new_unplaced (graph, &most_bytes, &spans, NULL);
       *peak = timeline->peak_bytes;
-      if (spans->len == plan->spans->len &&
-          memcmp (spans->data, plan->spans->data, spans->len * sizeof (CleaveArenaSpan)) == 0)
+      if (has_spans (spans, plan->spans))
         return TRUE;
     }
   if (!cleave_graph_estimate (graph, plan->n_threads, &estimate, NULL))

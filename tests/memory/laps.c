@@ -174,15 +174,15 @@ START_TEST (bits_are_the_same)
 END_TEST
 
 /* Values have 64 rows of 64 elements, and are cut into strips of 4 rows. With one thread, the arena
- * has one value and one strip, besides the input of the first layer. With several threads, the
- * arena has two values. */
+ * has one value and one strip. The input of the first layer dies before the first strip runs, so it
+ * is in memory that the strips write later. With several threads, the arena has two values. */
 START_TEST (the_arena_has_one_value_and_a_strip)
 {
-  const gint64 row = 64 * 4, whole = 64 * row, input = 64 * 2 * 4;
+  const gint64 row = 64 * 4, whole = 64 * row;
   Net net = begin_net (0, FALSE);
 
   run_output (net.graph, add_mean (&net, add_strips (&net, begin_rows (&net, 64, 64), 16, FALSE)));
-  ck_assert_int_eq (run_get_stats (net.graph, 1).arena_bytes, whole + 4 * row + input);
+  ck_assert_int_eq (run_get_stats (net.graph, 1).arena_bytes, whole + 4 * row);
   ck_assert_int_ge (run_get_stats (net.graph, 2).arena_bytes, 2 * whole);
   clear (&net);
 }
@@ -192,11 +192,11 @@ END_TEST
  * not overwritten. */
 START_TEST (rows_that_are_read_again_are_not_overwritten)
 {
-  const gint64 row = 6 * 32 * 4, whole = 40 * row, input = 40 * 6 * 2 * 4;
+  const gint64 row = 6 * 32 * 4, whole = 40 * row;
   Net net = begin_net (0, TRUE);
 
   run_output (net.graph, add_mean (&net, add_strips (&net, begin_rows (&net, 40, 32), 20, TRUE)));
-  ck_assert_int_eq (run_get_stats (net.graph, 1).arena_bytes, whole + 3 * row + input);
+  ck_assert_int_eq (run_get_stats (net.graph, 1).arena_bytes, whole + 3 * row);
   clear (&net);
 }
 END_TEST

@@ -81,13 +81,14 @@ find_begins (Eviction *e, guint buffer)
   e->n_edges = 0;
   for (guint i = 0; i < n; i++)
     {
-      guint other = conflicts[i];
-      CleaveArenaEdge edge = { e->offsets[other], e->prices[other], other };
+      const CleaveArenaPartial other = cleave_arena_get_partial (task, conflicts[i]);
+      const gint64 offset = e->offsets[other.buffer];
 
-      if (edge.at != UNPLACED && task->n_bytes[other] > 0)
-        e->begins[e->n_edges++] = edge;
+      if (offset != UNPLACED && task->n_bytes[other.buffer] > 0)
+        e->begins[e->n_edges++] =
+            (CleaveArenaEdge){ offset + other.begin, e->prices[other.buffer], conflicts[i] };
       else
-        e->away[n_away++] = other;
+        e->away[n_away++] = conflicts[i];
     }
   cleave_arena_sort_edges (e->begins, e->scratch, e->n_edges);
   for (guint i = 0; i < e->n_edges; i++)
@@ -103,8 +104,10 @@ find_edges (Eviction *e, guint buffer)
   find_begins (e, buffer);
   for (guint i = 0; i < e->n_edges; i++)
     {
+      const CleaveArenaPartial other = cleave_arena_get_partial (task, e->begins[i].buffer);
+
       e->ends[i] = e->begins[i];
-      e->ends[i].at += task->n_bytes[e->begins[i].buffer];
+      e->ends[i].at = MAX (e->ends[i].at + other.end - other.begin, 0);
     }
   cleave_arena_sort_edges (e->ends, e->scratch, e->n_edges);
   e->n_visits -= count_conflicts (task, buffer) + e->n_edges;
@@ -169,7 +172,7 @@ try_offsets_below (Eviction *e, gint64 n_bytes, Choice *choice)
 
       if (end < n_bytes)
         return;
-      if (i > 1 && end == e->begins[e->n_edges - i + 1].at)
+      if (end > e->capacity || (i > 1 && end == e->begins[e->n_edges - i + 1].at))
         continue;
       for (; done > 0 && e->ends[done - 1].at > end - n_bytes; done--)
         ended += e->ends[done - 1].value;
@@ -201,8 +204,13 @@ place (Eviction *e, guint buffer)
   if (choice.price == 0)
     return;
   for (guint i = 0; i < e->n_edges && e->begins[i].at < choice.at + n_bytes; i++)
-    if (e->begins[i].at + task->n_bytes[e->begins[i].buffer] > choice.at)
-      unplace (e, e->begins[i].buffer);
+    {
+      const CleaveArenaPartial other = cleave_arena_get_partial (task, e->begins[i].buffer);
+
+      if (e->offsets[other.buffer] != UNPLACED &&
+          e->begins[i].at + other.end - other.begin > choice.at)
+        unplace (e, other.buffer);
+    }
   e->prices[buffer] += 2 * get_base_price (task, buffer);
 }
 
@@ -275,9 +283,10 @@ cleave_arena_evict (const CleaveArenaTask *task,
   guint n = task->n_buffers;
   g_autofree gint64 *placed = g_new (gint64, n), *prices = g_new (gint64, n);
   g_autofree guint *conflicts = dup_conflicts (task);
-  g_autofree CleaveArenaEdge *edges = g_new (CleaveArenaEdge, 3 * (gsize) n);
+  const gsize n_edges = cleave_arena_count_most_conflicts (task);
+  g_autofree CleaveArenaEdge *edges = g_new (CleaveArenaEdge, 3 * n_edges);
   g_autofree double *ranks = g_new (double, n);
-  g_autofree guint *away = g_new (guint, n), *waiting = g_new (guint, n);
+  g_autofree guint *away = g_new (guint, n_edges), *waiting = g_new (guint, n);
   gint64 most = MIN (MAX_VISITS, (task->begin[n] + n) * (gint64) MAX_VISITS_EACH);
   Eviction e = { .task = task,
                  .capacity = capacity,
@@ -286,8 +295,8 @@ cleave_arena_evict (const CleaveArenaTask *task,
                  .prices = prices,
                  .conflicts = conflicts,
                  .begins = edges,
-                 .ends = edges + n,
-                 .scratch = edges + 2 * (gsize) n,
+                 .ends = edges + n_edges,
+                 .scratch = edges + 2 * n_edges,
                  .away = away,
                  .waiting = waiting,
                  .ranks = ranks,

@@ -13,6 +13,9 @@ typedef struct
 {
   gint64 n_bytes;
   guint first, gone;
+  guint buffer; /* the buffer in which the bytes are: all spans of one buffer move together; the
+                 * sweep does not read `buffer` and `begin` */
+  gint64 begin; /* offset in this buffer, in bytes */
 } CleaveArenaSpan;
 
 /* Places the buffers in the order of first use, and stores their offsets in `offsets`. Each buffer

@@ -123,14 +123,14 @@ sort_out_blocks (Packing *packing, guint buffer)
 
   for (guint i = 0; i < n; i++)
     {
-      guint other = conflicts[i];
-      gint64 begin = packing->offsets[other];
+      const CleaveArenaPartial other = cleave_arena_get_partial (task, conflicts[i]);
+      gint64 offset = packing->offsets[other.buffer];
 
-      if (begin != UNPLACED && task->n_bytes[other] > 0)
+      if (offset != UNPLACED && task->n_bytes[other.buffer] > 0)
         packing->blocks[n_blocks++] =
-            (CleaveArenaEdge){ begin, begin + task->n_bytes[other], other };
+            (CleaveArenaEdge){ offset + other.begin, offset + other.end, conflicts[i] };
       else
-        packing->away[n_away++] = other;
+        packing->away[n_away++] = conflicts[i];
     }
   cleave_arena_sort_edges (packing->blocks, packing->scratch, n_blocks);
   for (guint i = 0; i < n_blocks; i++)
@@ -145,7 +145,7 @@ find_blocks (Packing *packing, guint buffer)
   const CleaveArenaTask *task = packing->task;
   guint n = task->begin[buffer + 1] - task->begin[buffer];
 
-  if (task->n_buffers <= MAX_PLACED && n > packing->n_placed / MANY_PART)
+  if (task->partials == NULL && task->n_buffers <= MAX_PLACED && n > packing->n_placed / MANY_PART)
     pick_blocks (packing, buffer);
   else
     sort_out_blocks (packing, buffer);
@@ -369,16 +369,16 @@ squeeze (Packing *packing, gint64 at_least)
 gint64
 cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offsets)
 {
-  guint n = task->n_buffers;
+  guint n = task->n_buffers, n_blocks = cleave_arena_count_most_conflicts (task);
   g_autofree guint *conflicts = g_new (guint, (gsize) task->begin[n] + 1);
-  g_autofree CleaveArenaEdge *blocks = g_new (CleaveArenaEdge, 2 * (gsize) n);
-  g_autofree guint *away = g_new (guint, n + 1), *order = g_new (guint, n + 1);
+  g_autofree CleaveArenaEdge *blocks = g_new (CleaveArenaEdge, 2 * (gsize) n_blocks);
+  g_autofree guint *away = g_new (guint, n_blocks), *order = g_new (guint, n + 1);
   g_autofree guint *placed = g_new (guint, n), *asked = g_new0 (guint, n);
   g_autofree gint64 *tried = g_new (gint64, n);
   Packing packing = { .task = task,
                       .conflicts = conflicts,
                       .blocks = blocks,
-                      .scratch = blocks + n,
+                      .scratch = blocks + n_blocks,
                       .away = away,
                       .placed = placed,
                       .asked = asked,

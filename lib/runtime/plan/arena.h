@@ -9,7 +9,21 @@
  * This struct is the input: the buffers, and the pairs of buffers that may not share memory. Buffer
  * b conflicts with buffers conflicts[begin[b] … begin[b + 1] - 1]. Each pair of conflicting buffers
  * is listed twice, once for each buffer. Example: if buffer 1 conflicts with 0 and 2, then begin =
- * {0, 1, 3, 4} and conflicts = {1, 0, 2, 1}. */
+ * {0, 1, 3, 4} and conflicts = {1, 0, 2, 1}.
+ *
+ * Two buffers of which one has fragments (memory/fragments.h) may overlap in part. Then their
+ * conflict is a number n_buffers + i, the index i of a CleaveArenaPartial. */
+
+/* A conflict between a fragment of one buffer and a fragment of another. The buffers are packed as
+ * if the other buffer occupied the bytes [begin, end), relative to its offset. `end` may be less
+ * than `begin`: then the first buffer may begin at `end` or above, or may end at `begin` or
+ * below. */
+typedef struct
+{
+  guint buffer; /* the other buffer */
+  gint64 begin, end;
+} CleaveArenaPartial;
+
 typedef struct
 {
   guint n_buffers;
@@ -17,8 +31,28 @@ typedef struct
   const guint *time; /* indexed by buffer: its rank in the order of first use */
   const guint *begin;
   const guint *conflicts;
-  gboolean quick; /* TRUE: try fewer greedy orders, and evict no buffers */
+  const CleaveArenaPartial *partials; /* NULL: no buffer has fragments */
+  gboolean quick;                     /* TRUE: try fewer greedy orders, and evict no buffers */
 } CleaveArenaTask;
+
+/* Returns the bytes that the other buffer of a conflict occupies, relative to its offset. */
+static inline CleaveArenaPartial
+cleave_arena_get_partial (const CleaveArenaTask *task, guint conflict)
+{
+  return conflict < task->n_buffers ? (CleaveArenaPartial){ conflict, 0, task->n_bytes[conflict] }
+                                    : task->partials[conflict - task->n_buffers];
+}
+
+/* Returns the largest number of conflicts of a buffer. */
+static inline guint
+cleave_arena_count_most_conflicts (const CleaveArenaTask *task)
+{
+  guint most = 0;
+
+  for (guint b = 0; b < task->n_buffers; b++)
+    most = MAX (most, task->begin[b + 1] - task->begin[b]);
+  return most;
+}
 
 /* If the smallest arena exceeds the lower bound by more than this factor, eviction (arena-evict.h)
  * makes a last attempt to pack the buffers into this factor times the lower bound.

@@ -23,6 +23,8 @@ cleave_lifetimes_clear (CleaveLifetimes *l)
   g_free (l->last);
   g_free (l->gone);
   g_free (l->late);
+  g_clear_pointer (&l->fragments, g_array_unref);
+  g_free (l->fragment_begin);
   g_clear_pointer (&l->touches, g_array_unref);
   cleave_waits_clear (&l->used);
   g_free (l->done_at_use);
@@ -163,6 +165,32 @@ find_gone (const CleaveSchedule *schedule, guint last, double end)
   return low;
 }
 
+/* Sets `fragments` and `fragment_begin`. Only schedules of one thread have laps, and they run the
+ * steps in order. */
+static void
+find_fragments (CleaveLifetimes *l)
+{
+  const guint n = l->n_buffers, n_steps = l->schedule->n_steps;
+  g_autofree guint *position = g_new (guint, n_steps + 1);
+
+  if (l->storage->fragments == NULL)
+    return;
+  for (guint i = 0; i < n_steps; i++)
+    position[l->schedule->order[i]] = i;
+  l->fragments = g_array_copy (l->storage->fragments);
+  l->fragment_begin = g_new (guint, n + 1);
+  for (guint i = 0; i < l->fragments->len; i++)
+    {
+      CleaveFragment *fragment = &g_array_index (l->fragments, CleaveFragment, i);
+
+      fragment->first = position[fragment->first];
+      fragment->last = position[fragment->last];
+    }
+  l->fragment_begin[0] = 0;
+  for (guint b = 0; b < n; b++)
+    l->fragment_begin[b + 1] = cleave_storage_end_fragments (l->storage, l->fragment_begin[b], b);
+}
+
 void
 cleave_lifetimes_init (CleaveLifetimes *l, double slack)
 {
@@ -183,6 +211,7 @@ cleave_lifetimes_init (CleaveLifetimes *l, double slack)
       l->n_bytes[i] = g_array_index (l->storage->buffers, CleaveBuffer, i).n_bytes;
       l->first[i] = G_MAXUINT;
     }
+  find_fragments (l);
   visit_all (l, note_touch);
   find_used (l);
   for (guint i = 0; i < n; i++)
@@ -259,6 +288,17 @@ cleave_lifetimes_get_peak (const CleaveLifetimes *l)
 
   for (guint i = 0; i < l->n_buffers; i++)
     {
+      guint n = cleave_lifetimes_count_fragments (l, i);
+
+      for (guint f = 0; f < n; f++)
+        {
+          const CleaveFragment *fragment = cleave_lifetimes_get_fragment (l, i, f);
+
+          change[fragment->first] += fragment->n_bytes;
+          change[fragment->last + 1] -= fragment->n_bytes;
+        }
+      if (n > 0)
+        continue;
       change[l->first[i]] += l->n_bytes[i];
       change[l->gone[i]] -= l->n_bytes[i];
     }

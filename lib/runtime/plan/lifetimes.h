@@ -33,7 +33,11 @@ typedef struct
                   all uses of the buffer have ended */
   guint *late; /* indexed by buffer: first position in the schedule's order whose step begins when
                   all uses of the buffer have ended and the slack has passed since then */
-  GArray *touches;  /* Touch: all uses of buffers, in the schedule's order */
+  GArray *fragments; /* CleaveFragment: the fragments of buffers with laps, sorted by buffer, with
+                      * positions in place of steps; NULL: there are no laps */
+  guint *fragment_begin; /* indexed by buffer: index of its first fragment; n_buffers + 1 entries;
+                          * NULL: there are no laps */
+  GArray *touches;       /* Touch: all uses of buffers, in the schedule's order */
   CleaveWaits used; /* indexed by buffer: number of steps of each thread up to the thread's last use
                        of the buffer */
   const guint *clock; /* indexed by thread: number of the thread's steps that are certainly done
@@ -47,6 +51,19 @@ typedef struct
 void cleave_lifetimes_init (CleaveLifetimes *l, double slack);
 void cleave_lifetimes_clear (CleaveLifetimes *l);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveLifetimes, cleave_lifetimes_clear)
+
+/* Returns the number of fragments of a buffer; 0: the buffer has no laps. */
+static inline guint
+cleave_lifetimes_count_fragments (const CleaveLifetimes *l, guint buffer)
+{
+  return l->fragments == NULL ? 0 : l->fragment_begin[buffer + 1] - l->fragment_begin[buffer];
+}
+
+static inline const CleaveFragment *
+cleave_lifetimes_get_fragment (const CleaveLifetimes *l, guint buffer, guint index)
+{
+  return &g_array_index (l->fragments, CleaveFragment, l->fragment_begin[buffer] + index);
+}
 
 /* Returns the largest sum of bytes of buffers in use at once. */
 gint64 cleave_lifetimes_get_peak (const CleaveLifetimes *l);

@@ -36,6 +36,7 @@ keep_uses (CleaveLifetimes *l, CleaveArena *arena, guint **order)
   l->used = (CleaveWaits){ 0 };
   arena->first = g_steal_pointer (&l->first);
   arena->gone = g_steal_pointer (&l->gone);
+  arena->fragments = g_steal_pointer (&l->fragments);
 }
 
 /* Computes the lifetimes of all buffers, and the peak. Returns the indices of the buffers, sorted
@@ -96,54 +97,120 @@ cleave_arena_init_with_slack (CleaveArena *arena,
   return TRUE;
 }
 
-/* Compares two buffers by offset. */
 static int
-compare_offsets (gconstpointer a, gconstpointer b, gpointer data)
+compare_spans (gconstpointer a, gconstpointer b)
 {
-  const gint64 *offsets = data;
-  gint64 x = offsets[GPOINTER_TO_UINT (a)], y = offsets[GPOINTER_TO_UINT (b)];
+  const CleaveArenaSpan *x = a, *y = b;
+
+  if (x->first != y->first)
+    return (x->first > y->first) - (x->first < y->first);
+  if (x->buffer != y->buffer)
+    return (x->buffer > y->buffer) - (x->buffer < y->buffer);
+  return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static GArray *
+list_spans (const CleaveStorage *storage,
+            const GArray *fragments,
+            const guint *first,
+            const guint *gone)
+{
+  const guint n = storage->buffers->len;
+  GArray *spans = g_array_sized_new (FALSE, FALSE, sizeof (CleaveArenaSpan), n + 1);
+
+  for (guint b = 0, f = 0; b < n; b++)
+    {
+      const guint end = cleave_storage_end_fragments (storage, f, b);
+      const CleaveArenaSpan whole = { g_array_index (storage->buffers, CleaveBuffer, b).n_bytes,
+                                      first[b], gone[b], b, 0 };
+
+      if (f == end)
+        g_array_append_val (spans, whole);
+      for (; f < end; f++)
+        {
+          const CleaveFragment *fragment = &g_array_index (fragments, CleaveFragment, f);
+          const CleaveArenaSpan part = { fragment->n_bytes, fragment->first, fragment->last + 1, b,
+                                         fragment->begin };
+
+          g_array_append_val (spans, part);
+        }
+    }
+  g_array_sort (spans, compare_spans);
+  return spans;
+}
+
+GArray *
+cleave_arena_list_spans (const CleaveArena *arena, const CleaveStorage *storage)
+{
+  return list_spans (storage, arena->fragments, arena->first, arena->gone);
+}
+
+/* The bytes [begin, end) of the arena. */
+typedef struct
+{
+  gint64 begin, end;
+} Place;
+
+static int
+compare_places (gconstpointer a, gconstpointer b, gpointer data)
+{
+  gint64 x = ((const Place *) a)->begin, y = ((const Place *) b)->begin;
 
   return (x > y) - (x < y);
 }
 
-/* Returns whether the memory of a buffer overlaps no buffer in `in_use`. */
+/* Returns whether a place overlaps no place in `in_use`. */
 static gboolean
-is_free (GTree *in_use, const CleaveArena *arena, const CleaveStorage *storage, guint buffer)
+is_free (GTree *in_use, const Place *place)
 {
-  GTreeNode *above = g_tree_lower_bound (in_use, GUINT_TO_POINTER (buffer));
+  GTreeNode *above = g_tree_lower_bound (in_use, place);
   GTreeNode *below = above == NULL ? g_tree_node_last (in_use) : g_tree_node_previous (above);
-  const CleaveBuffer *buffers = (const CleaveBuffer *) (gpointer) storage->buffers->data;
-  gint64 begin = arena->offsets[buffer], end = begin + buffers[buffer].n_bytes;
-  guint other;
 
-  if (above != NULL && arena->offsets[GPOINTER_TO_UINT (g_tree_node_key (above))] < end)
-    return FALSE;
-  if (below == NULL)
-    return TRUE;
-  other = GPOINTER_TO_UINT (g_tree_node_key (below));
-  return arena->offsets[other] + buffers[other].n_bytes <= begin;
+  return (above == NULL || ((const Place *) g_tree_node_key (above))->begin >= place->end) &&
+         (below == NULL || ((const Place *) g_tree_node_key (below))->end <= place->begin);
 }
 
-/* Returns whether no two buffers that are in use at the same time overlap. Adds each buffer to a
- * tree at its first use, and removes it after its last use. */
-static gboolean
-has_no_overlap (const CleaveArena *arena, const CleaveLifetimes *l, const guint *order)
+/* Returns the lifetimes of all buffers, sorted by `first`, where a buffer is gone right after its
+ * last use. */
+static GArray *
+list_uses (const CleaveLifetimes *l)
 {
-  guint n = l->storage->buffers->len;
-  g_autoptr (GTree) in_use = g_tree_new_with_data (compare_offsets, arena->offsets);
-  g_autofree guint *ends = cleave_lifetimes_sort (l->last, n);
+  g_autofree guint *after = g_new (guint, l->n_buffers + 1);
+
+  for (guint b = 0; b < l->n_buffers; b++)
+    after[b] = l->last[b] + 1;
+  return list_spans (l->storage, l->fragments, l->first, after);
+}
+
+/* Returns whether no two spans that are in use at the same time overlap. Adds each span to a tree
+ * at its first use, and removes it after its last use. */
+static gboolean
+has_no_overlap (const CleaveArena *arena, const CleaveLifetimes *l)
+{
+  g_autoptr (GArray) spans = list_uses (l);
+  g_autoptr (GTree) in_use = g_tree_new_with_data (compare_places, NULL);
+  g_autofree Place *places = g_new (Place, spans->len + 1);
+  g_autofree guint *gone = g_new (guint, spans->len + 1), *ends = NULL;
   guint n_ended = 0;
 
-  for (guint i = 0; i < n; i++)
+  for (guint i = 0; i < spans->len; i++)
     {
-      if (g_array_index (l->storage->buffers, CleaveBuffer, order[i]).n_bytes == 0)
+      const CleaveArenaSpan *span = &g_array_index (spans, CleaveArenaSpan, i);
+      gint64 begin = arena->offsets[span->buffer] + span->begin;
+
+      places[i] = (Place){ begin, begin + span->n_bytes };
+      gone[i] = span->gone;
+    }
+  ends = cleave_lifetimes_sort (gone, spans->len);
+  for (guint i = 0; i < spans->len; i++)
+    {
+      if (places[i].begin == places[i].end)
         continue;
-      for (; n_ended < n && l->last[ends[n_ended]] < l->first[order[i]]; n_ended++)
-        if (g_array_index (l->storage->buffers, CleaveBuffer, ends[n_ended]).n_bytes > 0)
-          g_tree_remove (in_use, GUINT_TO_POINTER (ends[n_ended]));
-      if (!is_free (in_use, arena, l->storage, order[i]))
+      for (; gone[ends[n_ended]] <= g_array_index (spans, CleaveArenaSpan, i).first; n_ended++)
+        g_tree_remove (in_use, &places[ends[n_ended]]);
+      if (!is_free (in_use, &places[i]))
         return FALSE;
-      g_tree_insert (in_use, GUINT_TO_POINTER (order[i]), GUINT_TO_POINTER (1));
+      g_tree_insert (in_use, &places[i], &places[i]);
     }
   return TRUE;
 }
@@ -161,7 +228,7 @@ cleave_arena_init_at (CleaveArena *arena,
 
   arena->n_bytes = n_bytes;
   memcpy (arena->offsets, offsets, storage->buffers->len * sizeof (gint64));
-  if (!has_no_overlap (arena, &l, order))
+  if (!has_no_overlap (arena, &l))
     return FALSE;
   keep_uses (&l, arena, &order);
   return TRUE;
@@ -196,4 +263,5 @@ cleave_arena_clear (CleaveArena *arena)
   cleave_waits_clear (&arena->used);
   g_clear_pointer (&arena->first, g_free);
   g_clear_pointer (&arena->gone, g_free);
+  g_clear_pointer (&arena->fragments, g_array_unref);
 }

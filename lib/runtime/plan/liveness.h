@@ -22,6 +22,8 @@ typedef struct
   guint *first; /* indexed by buffer: position in the schedule's order from which the buffer is in
                    use */
   guint *gone;  /* indexed by buffer: first position at which the buffer is no longer in use */
+  GArray *fragments; /* CleaveFragment: the fragments of buffers with laps, sorted by buffer, with
+                      * positions in the schedule's order; NULL: there are no laps */
   double slack; /* time in nanoseconds by which a thread may be late before another thread waits for
                  * memory that the late thread uses */
 } CleaveArena;
@@ -36,9 +38,11 @@ void cleave_arena_init_unplaced (CleaveArena *arena,
                                  const CleaveStorage *storage,
                                  const CleaveGraph *graph,
                                  const CleaveSchedule *schedule);
-/* Returns the bytes of the arena that cleave_arena_init() makes for one thread. `spans` has the
- * lifetimes of the n buffers, sorted by `first`. `peak` is the largest sum of bytes in use at
- * once. */
+/* Lists the lifetimes of all buffers (CleaveArenaSpan), sorted by `first`. A buffer with laps has
+ * several spans, one for each fragment. */
+GArray *cleave_arena_list_spans (const CleaveArena *arena, const CleaveStorage *storage);
+/* Returns the bytes of the arena that cleave_arena_init() makes for one thread. `spans` is the
+ * result of cleave_arena_list_spans(). `peak` is the largest sum of bytes in use at once. */
 gint64 cleave_arena_place_spans (const CleaveArenaSpan *spans, guint n, gint64 peak);
 /* Plans the arena with slack: a thread may be late by `slack` nanoseconds before another thread
  * waits for memory that the late thread uses. Returns FALSE and changes nothing if the arena needs

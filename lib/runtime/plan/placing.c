@@ -13,6 +13,29 @@ typedef struct
   guint a, b; /* indices of the two buffers in `order`, the buffers sorted by first use */
 } Pair;
 
+/* A conflict of the bytes [a.begin, a.end) of buffer `pair.a` with the bytes [b.begin, b.end) of
+ * buffer `pair.b`. */
+typedef struct
+{
+  Pair pair;
+  CleaveSpan a, b;
+} PartialPair;
+
+typedef struct
+{
+  GArray *whole;   /* Pair: buffers that may not share memory */
+  GArray *partial; /* PartialPair: buffers of which only parts may not share memory */
+} Pairs;
+
+static void
+pairs_clear (Pairs *pairs)
+{
+  g_clear_pointer (&pairs->whole, g_array_unref);
+  g_clear_pointer (&pairs->partial, g_array_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Pairs, pairs_clear)
+
 /* Limit on the average number of buffers with which each buffer is compared. Above this limit, a
  * sweep replaces the quadratic search: for 4,000 buffers in use at once, the sweep takes 2 ms
  * instead of a second. */
@@ -23,66 +46,135 @@ cleave_placing_clear (CleavePlacing *p)
 {
   g_free (p->begin);
   g_free (p->conflicts);
+  g_free (p->partials);
   g_free (p->time);
   g_free (p->n_bytes);
   g_free (p->offsets);
 }
 
-/* Returns all pairs of buffers that may not share memory (Pair); NULL if there are too many. Takes
+/* Returns the fragment of a buffer with an index; for a buffer without laps, the whole buffer. */
+static CleaveFragment
+get_fragment (const CleaveLifetimes *l, guint buffer, guint index)
+{
+  return cleave_lifetimes_count_fragments (l, buffer) > 0
+             ? *cleave_lifetimes_get_fragment (l, buffer, index)
+             : (CleaveFragment){ buffer, 0, l->n_bytes[buffer], l->first[buffer],
+                                 l->gone[buffer] - 1 };
+}
+
+/* Adds a pair for each two fragments of two buffers that are in use at the same time. */
+static void
+add_partial_pairs (GArray *pairs, const CleaveLifetimes *l, const guint *order, Pair pair)
+{
+  const guint a = order[pair.a], n = MAX (cleave_lifetimes_count_fragments (l, a), 1);
+  const guint b = order[pair.b], m = MAX (cleave_lifetimes_count_fragments (l, b), 1);
+
+  for (guint i = 0; i < n; i++)
+    for (guint k = 0; k < m; k++)
+      {
+        const CleaveFragment x = get_fragment (l, a, i), y = get_fragment (l, b, k);
+        const PartialPair partial = { pair,
+                                      { x.begin, x.begin + x.n_bytes },
+                                      { y.begin, y.begin + y.n_bytes } };
+
+        if (x.first <= y.last && y.first <= x.last)
+          g_array_append_val (pairs, partial);
+      }
+}
+
+/* Finds all pairs of buffers that may not share memory. Returns FALSE if there are too many. Takes
  * time proportional to the number of buffers times the number of buffers in use at once. */
-static GArray *
-find_pairs (const CleaveLifetimes *l, const guint *order)
+static gboolean
+find_pairs (Pairs *pairs, const CleaveLifetimes *l, const guint *order)
 {
   const guint n = l->n_buffers;
-  g_autoptr (GArray) pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
   g_autofree guint *active = g_new (guint, n + 1);
   guint n_active = 0;
   gsize n_visits = 0;
 
+  pairs->whole = g_array_new (FALSE, FALSE, sizeof (Pair));
+  pairs->partial = g_array_new (FALSE, FALSE, sizeof (PartialPair));
   for (guint i = 0; i < n; i++)
     {
       guint kept = 0;
 
       n_visits += n_active;
       if (n_visits > MAX_VISITS_EACH * (gsize) n)
-        return NULL;
+        return FALSE;
       for (guint a = 0; a < n_active; a++)
         {
-          Pair pair = { active[a], i };
+          const Pair pair = { active[a], i };
 
-          if (l->late[order[active[a]]] <= l->first[order[i]])
+          if (l->late[order[pair.a]] <= l->first[order[i]])
             continue;
-          active[kept++] = active[a];
-          if (cleave_lifetimes_conflict (l, order[pair.a], order[i]))
-            g_array_append_val (pairs, pair);
+          active[kept++] = pair.a;
+          if (!cleave_lifetimes_conflict (l, order[pair.a], order[i]))
+            continue;
+          if (cleave_lifetimes_count_fragments (l, order[pair.a]) > 0 ||
+              cleave_lifetimes_count_fragments (l, order[i]) > 0)
+            add_partial_pairs (pairs->partial, l, order, pair);
+          else
+            g_array_append_val (pairs->whole, pair);
         }
       n_active = kept;
       active[n_active++] = i;
     }
-  return g_steal_pointer (&pairs);
+  return TRUE;
 }
 
+/* Counts the conflicts of each buffer. Sets next[b] to the index of its first conflict. */
 static void
-sort_pairs (const GArray *pairs, guint n, guint **begin, guint **conflicts)
+count_conflicts (const Pairs *pairs, guint n, guint *next)
 {
-  guint *next;
-
-  *begin = g_new0 (guint, n + 2);
-  *conflicts = g_new (guint, 2 * (gsize) pairs->len + 1);
-  next = *begin + 1;
-  for (guint i = 0; i < pairs->len; i++)
+  for (guint i = 0; i < pairs->whole->len; i++)
     {
-      next[g_array_index (pairs, Pair, i).a + 1]++;
-      next[g_array_index (pairs, Pair, i).b + 1]++;
+      next[g_array_index (pairs->whole, Pair, i).a + 1]++;
+      next[g_array_index (pairs->whole, Pair, i).b + 1]++;
+    }
+  for (guint i = 0; i < pairs->partial->len; i++)
+    {
+      next[g_array_index (pairs->partial, PartialPair, i).pair.a + 1]++;
+      next[g_array_index (pairs->partial, PartialPair, i).pair.b + 1]++;
     }
   for (guint b = 0; b < n; b++)
     next[b + 1] += next[b];
-  for (guint i = 0; i < pairs->len; i++)
-    {
-      const Pair *pair = &g_array_index (pairs, Pair, i);
+}
 
-      (*conflicts)[next[pair->a]++] = pair->b;
-      (*conflicts)[next[pair->b]++] = pair->a;
+/* Returns the conflict of a buffer of `n_bytes` bytes with buffer `other`, if only the ranges `own`
+ * and `theirs` conflict. */
+static CleaveArenaPartial
+make_partial (guint other, gint64 n_bytes, CleaveSpan own, CleaveSpan theirs)
+{
+  return (CleaveArenaPartial){ other, theirs.begin + n_bytes - own.end, theirs.end - own.begin };
+}
+
+static void
+list_conflicts (CleavePlacing *p, const Pairs *pairs, guint n)
+{
+  const guint n_partial = pairs->partial->len;
+  guint *next;
+
+  p->begin = g_new0 (guint, n + 2);
+  p->conflicts = g_new (guint, 2 * ((gsize) pairs->whole->len + n_partial) + 1);
+  p->partials = n_partial == 0 ? NULL : g_new (CleaveArenaPartial, 2 * n_partial);
+  next = p->begin + 1;
+  count_conflicts (pairs, n, next);
+  for (guint i = 0; i < pairs->whole->len; i++)
+    {
+      const Pair *pair = &g_array_index (pairs->whole, Pair, i);
+
+      p->conflicts[next[pair->a]++] = pair->b;
+      p->conflicts[next[pair->b]++] = pair->a;
+    }
+  for (guint i = 0; i < n_partial; i++)
+    {
+      const PartialPair *partial = &g_array_index (pairs->partial, PartialPair, i);
+      const guint a = partial->pair.a, b = partial->pair.b;
+
+      p->partials[2 * i] = make_partial (b, p->n_bytes[a], partial->a, partial->b);
+      p->partials[2 * i + 1] = make_partial (a, p->n_bytes[b], partial->b, partial->a);
+      p->conflicts[next[a]++] = n + 2 * i;
+      p->conflicts[next[b]++] = n + 2 * i + 1;
     }
 }
 
@@ -90,11 +182,10 @@ gboolean
 cleave_placing_init (CleavePlacing *p, const CleaveLifetimes *l, const guint *order)
 {
   const guint n = l->n_buffers;
-  g_autoptr (GArray) pairs = find_pairs (l, order);
+  g_auto (Pairs) pairs = { NULL, NULL };
 
-  if (pairs == NULL)
+  if (!find_pairs (&pairs, l, order))
     return FALSE;
-  sort_pairs (pairs, n, &p->begin, &p->conflicts);
   p->time = g_new (guint, n + 1);
   p->n_bytes = g_new (gint64, n + 1);
   p->offsets = g_new (gint64, n + 1);
@@ -103,11 +194,13 @@ cleave_placing_init (CleavePlacing *p, const CleaveLifetimes *l, const guint *or
       p->n_bytes[i] = l->n_bytes[order[i]];
       p->time[i] = i;
     }
+  list_conflicts (p, &pairs, n);
   p->task = (CleaveArenaTask){ .n_buffers = n,
                                .n_bytes = p->n_bytes,
                                .time = p->time,
                                .begin = p->begin,
-                               .conflicts = p->conflicts };
+                               .conflicts = p->conflicts,
+                               .partials = p->partials };
   return TRUE;
 }
 
@@ -162,22 +255,65 @@ cleave_placing_place (gint64 *offsets,
   return size < 0 ? sweep (offsets, l, order) : size;
 }
 
+/* Adds a span to the lifetime of its buffer. */
+static void
+add_span (CleaveLifetimes *l, const CleaveArenaSpan *span)
+{
+  const guint b = span->buffer;
+
+  l->n_bytes[b] = MAX (l->n_bytes[b], span->begin + span->n_bytes);
+  l->first[b] = MIN (l->first[b], span->first);
+  l->gone[b] = MAX (l->gone[b], span->gone);
+  l->fragment_begin[b + 1]++;
+}
+
+static int
+compare_buffers (gconstpointer a, gconstpointer b)
+{
+  guint x = ((const CleaveFragment *) a)->buffer, y = ((const CleaveFragment *) b)->buffer;
+
+  return (x > y) - (x < y);
+}
+
+/* Makes fragments of the spans of each buffer that has several spans. fragment_begin[b + 1] is the
+ * number of spans of buffer b. */
+static void
+add_fragments (CleaveLifetimes *l, const CleaveArenaSpan *spans, guint n)
+{
+  l->fragments = g_array_new (FALSE, FALSE, sizeof (CleaveFragment));
+  for (guint i = 0; i < n; i++)
+    {
+      const CleaveFragment fragment = { spans[i].buffer, spans[i].begin, spans[i].n_bytes,
+                                        spans[i].first, spans[i].gone - 1 };
+
+      if (l->fragment_begin[fragment.buffer + 1] > 1)
+        g_array_append_val (l->fragments, fragment);
+    }
+  g_array_sort (l->fragments, compare_buffers);
+  for (guint b = 0; b < l->n_buffers; b++)
+    l->fragment_begin[b + 1] =
+        l->fragment_begin[b] + (l->fragment_begin[b + 1] > 1 ? l->fragment_begin[b + 1] : 0);
+}
+
 gint64
 cleave_arena_place_spans (const CleaveArenaSpan *spans, guint n, gint64 at_least)
 {
-  g_auto (CleaveLifetimes) l = { .n_buffers = n, .n_bytes = g_new (gint64, n + 1) };
-  g_autofree guint *order = g_new (guint, n + 1);
+  g_auto (CleaveLifetimes) l = { .n_bytes = g_new0 (gint64, n + 1),
+                                 .first = g_new (guint, n + 1),
+                                 .gone = g_new0 (guint, n + 1),
+                                 .fragment_begin = g_new0 (guint, n + 2) };
+  g_autofree guint *order = NULL;
   g_autofree gint64 *offsets = g_new (gint64, n + 1);
 
-  l.first = g_new (guint, n + 1);
-  l.gone = g_new (guint, n + 1);
+  for (guint i = 0; i < n; i++)
+    l.first[i] = G_MAXUINT;
   for (guint i = 0; i < n; i++)
     {
-      order[i] = i;
-      l.n_bytes[i] = spans[i].n_bytes;
-      l.first[i] = spans[i].first;
-      l.gone[i] = spans[i].gone;
+      l.n_buffers = MAX (l.n_buffers, spans[i].buffer + 1);
+      add_span (&l, &spans[i]);
     }
+  add_fragments (&l, spans, n);
   l.late = g_memdup2 (l.gone, n * sizeof (guint));
+  order = cleave_lifetimes_sort (l.first, l.n_buffers);
   return cleave_placing_place (offsets, &l, order, at_least);
 }

@@ -13,6 +13,7 @@ typedef struct
 {
   CleaveArenaTask task;
   guint *begin, *conflicts, *time;
+  CleaveArenaPartial *partials;
   gint64 *n_bytes, *offsets;
 } CleavePlacing;
 

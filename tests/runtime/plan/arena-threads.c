@@ -41,7 +41,9 @@ move (Buffer *buffers, guint n, gint64 size)
   guint time[MAX_BUFFERS], begin[MAX_BUFFERS + 1], conflicts[MAX_BUFFERS * MAX_BUFFERS], end = 0;
   CleaveArenaShare shares[MAX_BUFFERS * 2];
   guint shares_begin[MAX_BUFFERS + 1];
-  const CleaveArenaTask task = { n, n_bytes, time, begin, conflicts, FALSE };
+  const CleaveArenaTask task = {
+    .n_buffers = n, .n_bytes = n_bytes, .time = time, .begin = begin, .conflicts = conflicts
+  };
   const CleaveArenaThreads threads = { shares_begin, shares };
 
   for (guint i = 0; i < n; i++)
