@@ -79,9 +79,7 @@ join_to (CleaveAssignment *assignment, guint whole, guint part)
 
 /* If `operand`, an operand of a join, is a view that gives a value another shape, returns this
  * value. In the example below, this is `boxes`. Returns NULL if `operand` is no such view, or if
- * the value cannot be stored in the join's buffer. Also returns NULL if the value is a small part
- * of the join: to move the value would allocate the join's buffer much earlier, so the join copies
- * the value. With the move, a fitted stereo network would take 1.5 times the memory.
+ * the value cannot be stored in the join's buffer.
  *
  *     boxes [1, 3, 40, 40, 85] -Reshape-> [1, 4800, 85] -Concat-> [1, 6300, 85] */
 static CleaveAssignment *
@@ -91,7 +89,6 @@ find_reshaped (const CleaveStorage *storage,
 {
   CleaveAssignment *base = &storage->assignments[operand->base];
   const CleaveLocation moved = { location->root, location->offset, base->location.stride };
-  const CleaveAssignment there = { .result = base->result, .location = moved };
 
   return base != operand && base->result->type.element == operand->result->type.element &&
                  cleave_shape_n_elements (&base->result->type.shape) ==
@@ -101,23 +98,58 @@ find_reshaped (const CleaveStorage *storage,
                  cleave_strides_equal (&operand->result->type.shape, operand->location.stride,
                                        location->stride) &&
                  (base->flags & (CLEAVE_ASSIGNMENT_INPUT | CLEAVE_ASSIGNMENT_MATERIALIZED)) == 0 &&
-                 can_move (storage, base, &moved) && !cleave_storage_is_small_part (storage, &there)
+                 can_move (storage, base, &moved)
              ? base
              : NULL;
 }
 
-/* Moves the value `base` into the buffer of the join `whole`. The join reads the value through
- * `operand`, a view of `base` with another shape. */
-static void
-move_reshaped (const CleaveAssignment *whole,
-               CleaveAssignment *base,
-               CleaveAssignment *operand,
-               const CleaveLocation *location)
+/* Moves an operand of a join that gives a value another shape, together with this value, into the
+ * join's buffer. Returns FALSE if this is not possible. Also returns FALSE if the value is a small
+ * part of the join, and its node runs before position `first`: the move would allocate the join's
+ * buffer much earlier. With such moves, a fitted stereo network would take 1.6 times the memory. */
+static gboolean
+move_reshaped_part (CleaveStorage *storage,
+                    CleaveAssignment *whole,
+                    guint part,
+                    const CleaveRange *range,
+                    guint first)
 {
-  const CleaveLocation moved = { location->root, location->offset, base->location.stride };
+  CleaveAssignment *operand =
+      cleave_storage_assignment (storage, whole->result->node->operands[part].result);
+  const CleaveLocation location = cleave_location_part (&whole->location, range);
+  CleaveAssignment *base = find_reshaped (storage, operand, &location);
+  const CleaveAssignment there = { .result = operand->result, .location = location };
 
-  move (base, &moved, whole->deadline);
+  if (base == NULL || base->last >= whole->deadline ||
+      (cleave_storage_is_small_part (storage, &there) &&
+       cleave_storage_position (storage, base->result->node) < first))
+    return FALSE;
+  move (base, &(CleaveLocation){ location.root, location.offset, base->location.stride },
+        whole->deadline);
   operand->flags |= CLEAVE_ASSIGNMENT_MOVED;
+  join_to (operand, value_index (storage, whole->result), part);
+  return TRUE;
+}
+
+/* Returns the position of the first node that computes an operand in the buffer of the join
+ * `whole`. Returns CLEAVE_NEVER if no operand is in the buffer yet. */
+static guint
+find_first_part (const CleaveStorage *storage, const CleaveAssignment *whole)
+{
+  const CleaveNode *node = whole->result->node;
+  guint first = CLEAVE_NEVER;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveAssignment *operand =
+          cleave_storage_assignment (storage, node->operands[i].result);
+
+      if ((operand->flags & CLEAVE_ASSIGNMENT_MOVED) != 0 &&
+          operand->whole == value_index (storage, whole->result))
+        first = MIN (first, cleave_storage_position (
+                                storage, storage->assignments[operand->base].result->node));
+    }
+  return first;
 }
 
 static void
@@ -126,19 +158,15 @@ move_parts (CleaveStorage *storage, CleaveAssignment *whole, const CleaveJoinFac
   CleaveNode *node = whole->result->node;
   const CleaveRange *ranges = facts->ranges;
   gboolean overlap = facts->overlap;
+  guint first;
 
   for (guint i = 0; i < node->n_operands; i++)
     {
       CleaveAssignment *assignment = cleave_storage_assignment (storage, node->operands[i].result);
       CleaveLocation location = cleave_location_part (&whole->location, &ranges[i]);
-      CleaveAssignment *base = overlap ? NULL : find_reshaped (storage, assignment, &location);
 
-      if (base != NULL && base->last < whole->deadline)
-        {
-          move_reshaped (whole, base, assignment, &location);
-          join_to (assignment, value_index (storage, whole->result), i);
-          continue;
-        }
+      if (!overlap && move_reshaped_part (storage, whole, i, &ranges[i], CLEAVE_NEVER))
+        continue;
       if (is_staged (storage, assignment) && !overlap && assignment->whole == CLEAVE_NEVER)
         join_to (assignment, value_index (storage, whole->result), i);
       if ((assignment->flags & (CLEAVE_ASSIGNMENT_INPUT | CLEAVE_ASSIGNMENT_MATERIALIZED)) != 0 ||
@@ -148,6 +176,10 @@ move_parts (CleaveStorage *storage, CleaveAssignment *whole, const CleaveJoinFac
       move (assignment, &location, whole->deadline);
       join_to (assignment, value_index (storage, whole->result), i);
     }
+  /* from the first part on, the join's buffer is in use, so small parts can be moved, too */
+  first = overlap ? CLEAVE_NEVER : find_first_part (storage, whole);
+  for (guint i = 0; i < node->n_operands && first != CLEAVE_NEVER; i++)
+    move_reshaped_part (storage, whole, i, &ranges[i], first);
 }
 
 /* Returns whether all operands of a join also belong to one later join, at the same relative
