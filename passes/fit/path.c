@@ -7,20 +7,24 @@
 #include "path.h"
 
 /* The search keeps at most this many prefixes for each step: the cheapest prefix, and more
- * expensive prefixes. A more expensive prefix has fewer live bytes at its end, which leaves more
- * room for an overlay. With one prefix, the plan for ResNet-50 needs 3.3 % more memory than with
- * four. With two prefixes, the plan needs 0.3 % more memory than with four. With eight prefixes,
- * the plan needs the same memory as with four. */
+ * expensive prefixes with less drift, which leaves more room for overlays. With one prefix, the
+ * plan for ResNet-50 needs 3.3 % more memory than with four. With two prefixes, the plan needs 0.3
+ * % more memory than with four. With eight prefixes, the plan needs the same memory as with four.
+ */
 #define MAX_PREFIXES 4
 
-/* A plan for the steps before a step: a sequence of segments and unsplit steps. */
+/* A plan for the steps before a step: a sequence of segments and unsplit steps.
+ *
+ * Drift: with overlays one after the other, each value begins `shift` bytes below the value that it
+ * overlays, so the values move down through the arena. Other values can use the bytes above and
+ * below, but a large value may fit into neither of the two gaps. So the search counts the drift as
+ * bytes in use, as long as the last of these values is in use. */
 typedef struct
 {
   double cost;
-  gint64 last;     /* live bytes of the last segment or step */
-  gint64 extra;    /* bytes by which an overlay enlarges a live buffer; 0: no overlay */
+  gint64 drift;    /* sum of the shifts of overlays on each other, in bytes; 0: no overlay */
   gint64 n_bytes;  /* peak in bytes from the first step to the end of the prefix */
-  guint until;     /* last step that reads the buffer that an overlay has enlarged (`extra`) */
+  guint until;     /* last step that reads the result of the last overlay */
   guint candidate; /* index of the last segment among the candidates; CLEAVE_FIT_NONE: the prefix
                       ends with an unsplit step */
   guint before;    /* index of the shorter prefix that this prefix extends by one segment or step */
@@ -40,12 +44,10 @@ add_prefix (Prefixes *prefixes, const Prefix *prefix)
   guint n = 0, at;
 
   for (guint i = 0; i < prefixes->n; i++)
-    if (prefixes->prefix[i].cost <= prefix->cost && prefixes->prefix[i].last <= prefix->last &&
-        prefixes->prefix[i].extra <= prefix->extra)
+    if (prefixes->prefix[i].cost <= prefix->cost && prefixes->prefix[i].drift <= prefix->drift)
       return;
   for (guint i = 0; i < prefixes->n; i++)
-    if (prefixes->prefix[i].cost < prefix->cost || prefixes->prefix[i].last < prefix->last ||
-        prefixes->prefix[i].extra < prefix->extra)
+    if (prefixes->prefix[i].cost < prefix->cost || prefixes->prefix[i].drift < prefix->drift)
       prefixes->prefix[n++] = prefixes->prefix[i];
   prefixes->n = n;
   for (at = n; at > 0 && prefixes->prefix[at - 1].cost > prefix->cost; at--)
@@ -72,24 +74,16 @@ keep_cheaper (Prefixes *prefixes, const Prefix *prefix)
   prefixes->n = 1;
 }
 
-/* Adds the prefix `next` to `to`. `next` extends the prefix `from` by one segment or step, which
- * ends at step `end` and needs `next.last` bytes. An overlay in this segment may enlarge a buffer
- * that is live in the last segment or step of `from`; `grown` is the number of added bytes. Does
- * nothing if `next.last` exceeds `query->max_bytes`, or if the last segment or step of `from`
- * exceeds this limit with the enlarged buffer. */
+/* Adds the prefix `next` to `to`. `next` extends a prefix by one segment or step, which ends at
+ * step `end` and needs `n_bytes` bytes. Does nothing if `n_bytes` exceeds `query->max_bytes`. */
 static void
-append (Prefixes *to,
-        const Prefix *from,
-        Prefix next,
-        gint64 grown,
-        guint end,
-        const CleaveFitPathQuery *query)
+append (Prefixes *to, Prefix next, gint64 n_bytes, guint end, const CleaveFitPathQuery *query)
 {
-  if (next.last > query->max_bytes || from->last + grown > query->max_bytes)
+  if (n_bytes > query->max_bytes)
     return;
   if (next.until < end)
-    next.extra = 0;
-  next.n_bytes = MAX (MAX (from->n_bytes, from->last + grown), next.last);
+    next.drift = 0;
+  next.n_bytes = MAX (next.n_bytes, n_bytes);
   if (query->max_ahead < 0)
     keep_cheaper (to, &next);
   else
@@ -113,23 +107,18 @@ append_segment (Prefixes *prefixes,
 
   for (guint i = 0; i < from->n; i++)
     {
-      const Prefix *prefix = &from->prefix[i];
-      Prefix next = { .cost = prefix->cost + cost,
-                      .last = segment->n_bytes + prefix->extra,
-                      .extra = prefix->extra,
-                      .until = prefix->until,
-                      .candidate = index,
-                      .before = i };
-      gint64 buffer;
+      Prefix next = from->prefix[i];
+      const gint64 drift = next.drift;
 
-      append (&prefixes[segment->end], prefix, next, 0, segment->end, query);
+      next.cost += cost;
+      next.candidate = index;
+      next.before = i;
+      append (&prefixes[segment->end], next, segment->n_bytes + drift, segment->end, query);
       if (!has_overlay)
         continue;
-      buffer = cleave_fit_overlay_get_bytes (overlay, prefix->extra);
-      next.last = segment->n_bytes - overlay->operand - overlay->result + buffer;
-      next.extra = buffer - overlay->result;
+      next.drift = drift + overlay->shift;
       next.until = overlay->last;
-      append (&prefixes[segment->end], prefix, next, buffer - overlay->operand - prefix->extra,
+      append (&prefixes[segment->end], next, cleave_fit_candidate_get_least (segment) + drift,
               segment->end, query);
     }
 }
@@ -142,13 +131,11 @@ append_step (Prefixes *prefixes,
 {
   for (guint i = 0; i < prefixes[step].n; i++)
     {
-      const Prefix *prefix = &prefixes[step].prefix[i];
-      Prefix next = *prefix;
+      Prefix next = prefixes[step].prefix[i];
 
-      next.last = steps->live[step] + prefix->extra;
       next.candidate = CLEAVE_FIT_NONE;
       next.before = i;
-      append (&prefixes[step + 1], prefix, next, 0, step + 1, query);
+      append (&prefixes[step + 1], next, steps->live[step] + next.drift, step + 1, query);
     }
 }
 

@@ -16,7 +16,7 @@
  *     |  shift  |      operand      |
  *     |      result      |
  *
- * The buffer is live from the step that computes the operand to the step `last`. */
+ * While the segment runs, the operand and the result take the bytes that one of them covers. */
 typedef struct
 {
   gint64 operand, result; /* bytes of the operand, and bytes of the result; `result` 0: no
@@ -30,19 +30,12 @@ typedef struct
                  result */
 } CleaveFitOverlay;
 
-/* Returns the bytes of the buffer that operand and result share. `extra` is the number of bytes by
- * which an earlier overlay has enlarged the buffer of the operand. */
-static inline gint64
-cleave_fit_overlay_get_bytes (const CleaveFitOverlay *overlay, gint64 extra)
-{
-  return MAX (overlay->result, overlay->shift + overlay->operand + extra);
-}
-
 /* Returns the bytes that an overlay saves. Returns 0 if there is no overlay. */
 static inline gint64
 cleave_fit_overlay_get_saved (const CleaveFitOverlay *overlay)
 {
-  return overlay->operand + overlay->result - cleave_fit_overlay_get_bytes (overlay, 0);
+  return overlay->operand + overlay->result -
+         MAX (overlay->result, overlay->shift + overlay->operand);
 }
 
 /* A segment candidate: the steps from `begin` to before `end`, which run together strip by strip or

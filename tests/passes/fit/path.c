@@ -69,12 +69,11 @@ make_problem (Problem *problem, GRand *rand)
         cleave_fit_candidate_get_least (&g_array_index (candidates, CleaveFitCandidate, i));
 }
 
-/* The state at the last step of a path. `last`: bytes of the last segment of the path. `extra`:
- * bytes by which an overlay enlarges a buffer. `until`: the last step at which that buffer has the
- * extra bytes. */
+/* The state at the last step of a path. `drift`: the sum of the shifts of overlays on each other.
+ * `until`: the last step that reads the result of the last overlay. */
 typedef struct
 {
-  gint64 last, extra;
+  gint64 drift;
   guint until;
 } End;
 
@@ -84,33 +83,31 @@ try_all (
     const Problem *problem, const CleaveFitPathQuery *query, guint begin, End before, double cost)
 {
   double best = INFINITY;
-  const gint64 extra = before.until >= begin ? before.extra : 0;
+  const gint64 drift = before.until >= begin ? before.drift : 0;
 
   if (begin == N_STEPS)
     return cost;
-  if (problem->live[begin] + extra <= query->max_bytes)
-    best = try_all (problem, query, begin + 1,
-                    (End){ problem->live[begin] + extra, extra, before.until }, cost);
+  if (problem->live[begin] + drift <= query->max_bytes)
+    best = try_all (problem, query, begin + 1, (End){ drift, before.until }, cost);
   for (guint i = 0; i < problem->candidates.candidates->len; i++)
     {
       const CleaveFitCandidate *segment = cleave_fit_candidate (&problem->candidates, i);
       const CleaveFitOverlay *overlay = &segment->overlay;
       const double next = cost + segment->work + query->mac_price * segment->macs;
-      const gint64 buffer = MAX (overlay->result, overlay->shift + overlay->operand + extra);
-      const gint64 lapped = segment->n_bytes - overlay->operand - overlay->result + buffer;
+      const gint64 lapped = segment->n_bytes - overlay->operand - overlay->result +
+                            MAX (overlay->result, overlay->shift + overlay->operand);
 
       if (segment->begin != begin)
         continue;
-      if (segment->n_bytes + extra <= query->max_bytes)
-        best = MIN (best, try_all (problem, query, segment->end,
-                                   (End){ segment->n_bytes + extra, extra, before.until }, next));
+      if (segment->n_bytes + drift <= query->max_bytes)
+        best =
+            MIN (best, try_all (problem, query, segment->end, (End){ drift, before.until }, next));
       if (overlay->result > 0 &&
           (double) overlay->shift <=
               query->max_ahead * (double) MIN (overlay->operand, overlay->result) &&
-          lapped <= query->max_bytes &&
-          before.last + buffer - overlay->operand - extra <= query->max_bytes)
+          lapped + drift <= query->max_bytes)
         best = MIN (best, try_all (problem, query, segment->end,
-                                   (End){ lapped, buffer - overlay->result, overlay->last }, next));
+                                   (End){ drift + overlay->shift, overlay->last }, next));
     }
   return best;
 }
