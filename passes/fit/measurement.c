@@ -307,10 +307,24 @@ clear_measurement (CleaveFitMeasurement *measured)
   g_clear_pointer (&measured->peak, g_free);
 }
 
+/* Adds bytes that no live buffer occupies to the bytes of the segments in which the plan has its
+ * peak. */
+static void
+add_gaps (CleaveFitMeasurement *measured, gint64 gaps)
+{
+  for (guint i = 0; i < measured->parts->len; i++)
+    if (measured->part_bytes[i].at_peak > 0)
+      {
+        measured->part_bytes[i].at_peak += gaps;
+        measured->part_bytes[i].apart += gaps;
+      }
+}
+
 gint64
 cleave_fit_measurement_place (CleaveFitMeasurement *measured)
 {
   const CleaveGraph *graph = measured->graph;
+  const gint64 unplaced = measured->estimate.arena_bytes;
 
   if (measured->is_placed)
     return measured->estimate.arena_bytes;
@@ -324,6 +338,8 @@ cleave_fit_measurement_place (CleaveFitMeasurement *measured)
       clear_measurement (measured);
       measure (measured, graph, 1, TRUE);
     }
+  else
+    add_gaps (measured, measured->estimate.arena_bytes - unplaced);
   return measured->estimate.arena_bytes;
 }
 

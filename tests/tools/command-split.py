@@ -109,7 +109,7 @@ class Split(CommandTest):
                 self.assertEqual(report['macs'], macs)
                 self.assertTrue(report['limits'][0]['met'])
                 continue
-            reached = {'--max-subgraph-memory': 3776, '--max-schedule-memory': 5632, '--max-pieces': 2}[option]
+            reached = {'--max-subgraph-memory': 3776, '--max-schedule-memory': 5120, '--max-pieces': 2}[option]
             report = self.unmet(f'cleave: limit not met: {option} is {text}, the smallest value found is {reached}\n'
                                 'cleave: none of the named nodes can be split\n', *rows, '2', option, text)
             self.assertEqual(report['not_split'][0]['reason'], 'constraint', (option, text))
