@@ -43,11 +43,12 @@ cleave_arena_get_partial (const CleaveArenaTask *task, guint conflict)
                                     : task->partials[conflict - task->n_buffers];
 }
 
-/* Returns the largest number of conflicts of a buffer. */
+/* Returns the largest number of conflicts of a buffer. Returns at least 1, so that no array of
+ * conflicts is NULL. */
 static inline guint
 cleave_arena_count_most_conflicts (const CleaveArenaTask *task)
 {
-  guint most = 0;
+  guint most = 1;
 
   for (guint b = 0; b < task->n_buffers; b++)
     most = MAX (most, task->begin[b + 1] - task->begin[b]);
