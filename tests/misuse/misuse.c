@@ -59,10 +59,15 @@ static guint n_complaints;
 static CleaveNode *
 make_graph (CleaveGraph *graph, CleaveResult **x)
 {
+  const CleaveConvAttrs attrs = { .group = 1 };
+  CleaveResult *wide = cleave_test_weights (graph, "wide", CLEAVE_SHAPE (16, 4, 1, 1));
+  CleaveResult *narrow = cleave_test_weights (graph, "narrow", CLEAVE_SHAPE (4, 16, 1, 1));
   CleaveResult *y;
 
   *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 4, 8, 8));
-  y = cleave_graph_add_unary (graph, "Relu", "relu", *x, NULL, NULL);
+  y = cleave_test_add (graph, "Conv", "conv1", (CleaveResult *[]){ *x, wide }, 2, &attrs, NULL);
+  y = cleave_test_add (graph, "Conv", "conv2", (CleaveResult *[]){ y, narrow }, 2, &attrs, NULL);
+  y = cleave_graph_add_unary (graph, "Relu", "relu", y, NULL, NULL);
   cleave_graph_add_output (graph, "y", y, NULL);
   return cleave_result_get_node (y);
 }
