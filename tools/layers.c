@@ -81,53 +81,27 @@ take_value (Run *run, const char *name)
   return value;
 }
 
-/* Returns the bytes that the message of cleave_partition_new_by_bytes() names first: the smallest
- * limit that can be met. */
-static gint64
-find_needed (const char *message)
-{
-  const char *needs = strstr (message, " alone needs ");
-
-  return needs == NULL ? 0 : g_ascii_strtoll (needs + strlen (" alone needs "), NULL, 10);
-}
-
-/* Replaces the error about the limit of a part by an error about the limit of the command. */
-static void
-refuse (gint64 max_memory, gint64 besides, GError *of_part, GError **error)
-{
-  const char *rest;
-  int n_shown;
-
-  if (!g_error_matches (of_part, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
-    {
-      g_propagate_error (error, of_part);
-      return;
-    }
-  rest = strstr (of_part->message, ", more than");
-  n_shown = (int) (rest == NULL ? (gssize) strlen (of_part->message) : rest - of_part->message);
-  g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT,
-               "--max-memory %" G_GINT64_FORMAT " is too little: besides a part, "
-               "%" G_GINT64_FORMAT " bytes are needed for the largest weight and the command, and "
-               "%.*s; try --max-memory %" G_GINT64_FORMAT ", or split the node",
-               max_memory, besides, n_shown, of_part->message,
-               besides + find_needed (of_part->message));
-  g_error_free (of_part);
-}
-
 static CleavePartition *
 cut (const CleaveGraph *graph, gint64 max_memory, CleaveLayers *layers, GError **error)
 {
   gint64 besides = count_weights (graph, TRUE) + OWN_BYTES;
-  GError *mine = NULL;
+  g_autoptr (GError) mine = NULL;
   CleavePartition *partition =
       cleave_partition_new_by_bytes (graph, MAX (max_memory - besides, 1), &mine);
   gint64 weights, arena;
 
+  if (g_error_matches (mine, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
+    g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT,
+                 "--max-memory %" G_GINT64_FORMAT " is too little; try --max-memory "
+                 "%" G_GINT64_FORMAT ", or split the largest node: besides a part, "
+                 "%" G_GINT64_FORMAT
+                 " bytes are needed for the largest weight and the command, and %s",
+                 max_memory, besides + cleave_partition_find_least_bytes (graph, NULL), besides,
+                 mine->message);
+  else if (mine != NULL)
+    g_propagate_error (error, g_steal_pointer (&mine));
   if (partition == NULL)
-    {
-      refuse (max_memory, besides, mine, error);
-      return NULL;
-    }
+    return NULL;
   layers->n_parts = cleave_partition_get_n_parts (partition);
   for (guint i = 0; i < layers->n_parts; i++)
     if (cleave_partition_measure (partition, i, &weights, &arena, NULL))

@@ -24,6 +24,7 @@ CLEAVE_API CleavePartition *
 cleave_partition_new_by_count (const CleaveGraph *graph, guint n_parts, GError **error);
 CLEAVE_API CleavePartition *
 cleave_partition_new_by_bytes (const CleaveGraph *graph, gint64 max_bytes, GError **error);
+CLEAVE_API gint64 cleave_partition_find_least_bytes (const CleaveGraph *graph, GError **error);
 CLEAVE_API CleavePartition *
 cleave_partition_new_at (const CleaveGraph *graph, const char *const *values, GError **error);
 CLEAVE_API CleavePartition *cleave_partition_ref (CleavePartition *partition);

@@ -192,18 +192,19 @@ compare_bytes (gconstpointer a, gconstpointer b)
   return x[0] > y[0] ? -1 : x[0] < y[0];
 }
 
-/* Sets the error and returns NULL. The error names the node that needs the most bytes as a part of
- * its own, since these bytes are the smallest limit that can be met. */
-static CleavePartition *
-refuse (const Search *search, GError **error)
+/* Returns the node that needs the most bytes as a part of its own. These bytes, `most`, are the
+ * smallest limit that can be met. Returns NULL if the row has no node. */
+static const CleaveNode *
+find_largest (const CleaveRow *row, CleavePartitionMemory *most)
 {
   g_autoptr (GArray) nodes = g_array_new (FALSE, FALSE, 2 * sizeof (gint64));
   g_auto (CleaveRowMeter) meter = { 0 };
-  CleavePartitionMemory worst = { 0 }, memory;
+  CleavePartitionMemory memory;
   const CleaveNode *node = NULL;
 
-  cleave_row_meter_init (&meter, search->row);
-  for (guint i = 0; i < search->row->nodes->len; i++)
+  *most = (CleavePartitionMemory){ 0 };
+  cleave_row_meter_init (&meter, row);
+  for (guint i = 0; i < row->nodes->len; i++)
     {
       gint64 entry[2];
 
@@ -217,21 +218,31 @@ refuse (const Search *search, GError **error)
     {
       guint index = (guint) ((const gint64 *) (gpointer) nodes->data)[2 * i + 1];
 
-      cleave_row_measure (search->row, index, index + 1, &memory);
+      cleave_row_measure (row, index, index + 1, &memory);
       if (node != NULL &&
-          memory.weight_bytes + memory.arena_bytes <= worst.weight_bytes + worst.arena_bytes)
+          memory.weight_bytes + memory.arena_bytes <= most->weight_bytes + most->arena_bytes)
         continue;
-      worst = memory;
-      node = g_ptr_array_index (search->row->nodes, index);
+      *most = memory;
+      node = g_ptr_array_index (row->nodes, index);
     }
-  g_assert (node != NULL); /* a row has at least one node */
+  return node;
+}
+
+/* Sets the error and returns NULL. */
+static CleavePartition *
+refuse (const Search *search, GError **error)
+{
+  CleavePartitionMemory most;
+  const CleaveNode *node = find_largest (search->row, &most);
+
+  g_assert (node != NULL); /* a row without nodes is not refused */
   return cleave_fail_null (error, CLEAVE_ERROR_LIMIT,
                            "node '%s' alone needs %" G_GINT64_FORMAT " bytes (%" G_GINT64_FORMAT
                            " of weights, %" G_GINT64_FORMAT
                            " of activations), more than %" G_GINT64_FORMAT
                            "; allow that many, or split the node",
-                           node->name, worst.weight_bytes + worst.arena_bytes, worst.weight_bytes,
-                           worst.arena_bytes, search->limit);
+                           node->name, most.weight_bytes + most.arena_bytes, most.weight_bytes,
+                           most.arena_bytes, search->limit);
 }
 
 /* A part begins at position `begin`. Returns the last position at which the part can end within the
@@ -315,8 +326,8 @@ search_ends (Search *search)
  * graph times the number of nodes of a part.
  *
  * Fails with %CLEAVE_ERROR_LIMIT if a node alone needs more than @max_bytes. The message then
- * states the smallest limit that can be met. Fails with %CLEAVE_ERROR_OPTION if @max_bytes is not
- * positive, and with %CLEAVE_ERROR_CYCLE.
+ * states the smallest limit that can be met, as [func@Cleave.Partition.find_least_bytes] returns
+ * it. Fails with %CLEAVE_ERROR_OPTION if @max_bytes is not positive, and with %CLEAVE_ERROR_CYCLE.
  *
  * Returns: (transfer full) (nullable): the parts, or %NULL on error
  *
@@ -343,4 +354,33 @@ cleave_partition_new_by_bytes (const CleaveGraph *graph, gint64 max_bytes, GErro
     return refuse (&search, error);
   cleave_row_refine (row, ends, max_bytes);
   return cleave_row_build (row, ends);
+}
+
+/**
+ * cleave_partition_find_least_bytes:
+ * @graph: a graph
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Returns the smallest limit that [ctor@Cleave.Partition.new_by_bytes] can meet: the weights and
+ * activations of the node that needs the most bytes as a part of its own. The time is proportional
+ * to the number of nodes and operands.
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
+ *
+ * Returns: the bytes, or -1 on error
+ *
+ * Since: 0.2
+ */
+gint64
+cleave_partition_find_least_bytes (const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (CleaveRow) row = NULL;
+  CleavePartitionMemory most;
+
+  g_return_val_if_fail (graph != NULL, -1);
+  row = cleave_row_new (graph, error);
+  if (row == NULL)
+    return -1;
+  find_largest (row, &most);
+  return most.weight_bytes + most.arena_bytes;
 }

@@ -106,6 +106,7 @@ START_TEST (the_limit_that_a_refusal_names_is_met)
       ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT));
       limit = read_number (error->message, "alone needs ");
       g_clear_error (&error);
+      ck_assert_int_eq (cleave_partition_find_least_bytes (graph, &error), limit);
       partition = cleave_partition_new_by_bytes (graph, limit, &error);
       cleave_assert_no_error (error);
       ck_assert_int_le (find_largest (partition), limit);

@@ -38,7 +38,7 @@ class Usage(CommandTest):
 
     def test_an_unmet_limit_has_status_1_and_names_a_limit_that_is_met(self):
         bundle, apart = ('bundle', self.chain, '--json'), ('--input', 'apart', '--output', 'apart')
-        for args, says in ((('run', self.chain, '--max-memory'), r'try --max-memory (\d+), or split the node'),
+        for args, says in ((('run', self.chain, '--max-memory'), r'try --max-memory (\d+), or split the largest node'),
                            ((*bundle, '--max-memory'), r'try --max-memory (\d+); --input apart keeps'),
                            ((*bundle, *apart, '--max-memory'), r'try --max-memory (\d+)\b'),
                            (('fit', self.chain, '--max-memory'), r'try --max-memory (\d+)\b'),
