@@ -431,8 +431,6 @@ print_loops (const CleaveSummary *summary)
   g_autofree char *before = cleave_size_to_print (loops->bytes_before);
   g_autofree char *after = cleave_size_to_print (loops->bytes_after);
   g_autofree char *refused = cleave_size_to_print (loops->bytes_refused);
-  g_autofree char *of_loops = cleave_size_to_print (1 << 20);
-  g_autofree char *of_pieces = cleave_size_to_print (4 << 20);
 
   printf ("loops       segments as a Loop: %u; as pieces without one: %u; whole: %u\n",
           loops->n_loops, loops->n_pieces, loops->n_whole);
@@ -441,9 +439,9 @@ print_loops (const CleaveSummary *summary)
   if (loops->n_loops + loops->n_pieces > 0)
     return;
   if (loops->bytes_refused > 0)
-    printf ("            the best split would need an estimated %s; a split must save over %s, "
-            "or %s and 40 %% without a Loop\n",
-            refused, of_loops, of_pieces);
+    printf ("            the best split would need an estimated %s, and saves too little to be "
+            "worth a Loop or many pieces\n",
+            refused);
   else
     puts ("            the search found no split of equal strips that takes less memory");
 }
