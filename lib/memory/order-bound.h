@@ -16,7 +16,7 @@ gint64 *
 cleave_order_find_least (const CleaveGraph *graph, CleaveGraphFacts *facts, const GPtrArray *order);
 
 /* Returns TRUE if a step at the peak of a measured candidate runs after the same nodes in `order`.
- * The same values are then live during this step in both orders, so `order` has no lower peak. */
+ * Both orders then have equal live values during this step, so `order` has no lower peak. */
 gboolean cleave_order_keeps_peak (const CleaveGraph *graph,
                                   const CleaveOrderCandidate *candidate,
                                   const GPtrArray *order);

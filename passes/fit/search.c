@@ -107,7 +107,7 @@ find_within (const CleaveFitVariant *variant, double max_ahead, double max_macs,
       g_autoptr (CleaveFitPath) path = find_path (variant, max_ahead, prices[i], max_bytes);
 
       if (path == NULL || (path->macs > max_macs && prices[i] > 0))
-        return NULL;
+        return NULL; /* the fastest path has no fewer MACs */
       if (is_within (variant, path, max_macs))
         return g_steal_pointer (&path);
     }
