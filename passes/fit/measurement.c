@@ -353,36 +353,36 @@ copy_path (const CleaveFitPath *path)
 }
 
 CleaveFitMeasurement *
-cleave_fit_measurement_new (const CleaveGraph *graph,
-                            const CleaveFitCandidates *candidates,
-                            const CleaveFitPath *path,
-                            guint n_threads)
+cleave_fit_measurement_new_of (const CleaveGraph *graph,
+                               const GPtrArray *parts,
+                               const gboolean *whole,
+                               guint n_threads)
 {
   CleaveFitMeasurement *measured = g_new0 (CleaveFitMeasurement, 1);
 
   measured->parts = cleave_fit_parts_new ();
-  for (guint i = 0; i < path->segments->len; i++)
-    g_ptr_array_add (measured->parts,
-                     cleave_fit_part_new_of (
-                         candidates, &g_array_index (path->segments, CleaveFitCandidate, i)));
-  measured->path = copy_path (path);
+  for (guint i = 0; i < parts->len; i++)
+    if (whole == NULL || !whole[i])
+      g_ptr_array_add (measured->parts, g_atomic_rc_box_acquire (parts->pdata[i]));
   measured->graph = graph;
   measure (measured, graph, n_threads, n_threads > 1);
   return measured;
 }
 
 CleaveFitMeasurement *
-cleave_fit_measurement_new_without (const CleaveGraph *graph,
-                                    const GPtrArray *parts,
-                                    const gboolean *whole,
-                                    guint n_threads)
+cleave_fit_measurement_new (const CleaveGraph *graph,
+                            const CleaveFitCandidates *candidates,
+                            const CleaveFitPath *path,
+                            guint n_threads)
 {
-  CleaveFitMeasurement *measured = g_new0 (CleaveFitMeasurement, 1);
+  g_autoptr (GPtrArray) parts = cleave_fit_parts_new ();
+  CleaveFitMeasurement *measured;
 
-  measured->parts = cleave_fit_parts_new ();
-  for (guint i = 0; i < parts->len; i++)
-    if (!whole[i])
-      g_ptr_array_add (measured->parts, g_atomic_rc_box_acquire (parts->pdata[i]));
-  measure (measured, graph, n_threads, TRUE);
+  for (guint i = 0; i < path->segments->len; i++)
+    g_ptr_array_add (
+        parts, cleave_fit_part_new_of (candidates,
+                                       &g_array_index (path->segments, CleaveFitCandidate, i)));
+  measured = cleave_fit_measurement_new_of (graph, parts, NULL, n_threads);
+  measured->path = copy_path (path);
   return measured;
 }

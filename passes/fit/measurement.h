@@ -64,9 +64,15 @@ typedef struct
 void cleave_fit_measurement_free (CleaveFitMeasurement *measured);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitMeasurement, cleave_fit_measurement_free)
 
-/* Splits a copy of the graph at the segments of `path`, and returns the measurement of this copy
- * for `n_threads` threads. With one thread, does not place the buffers: `graph` must exist until
- * cleave_fit_measurement_place() places them. */
+/* Splits the segments `parts` (CleaveFitPart) in a copy of the graph, and returns the measurement
+ * of this copy for `n_threads` threads. `whole` is indexed as `parts`; TRUE: the segment is not
+ * split. If `whole` is NULL, all segments are split. With one thread, does not place the buffers:
+ * `graph` must exist until cleave_fit_measurement_place() places them. */
+CleaveFitMeasurement *cleave_fit_measurement_new_of (const CleaveGraph *graph,
+                                                     const GPtrArray *parts,
+                                                     const gboolean *whole,
+                                                     guint n_threads);
+/* Measures the segments of `path` as cleave_fit_measurement_new_of() does. */
 CleaveFitMeasurement *cleave_fit_measurement_new (const CleaveGraph *graph,
                                                   const CleaveFitCandidates *candidates,
                                                   const CleaveFitPath *path,
@@ -74,12 +80,6 @@ CleaveFitMeasurement *cleave_fit_measurement_new (const CleaveGraph *graph,
 /* Places the buffers of a plan, unless they are placed. `arena_bytes` is then exact, and not
  * smaller than before. Returns `arena_bytes`. */
 gint64 cleave_fit_measurement_place (CleaveFitMeasurement *measured);
-/* Splits the segments `parts` (CleaveFitPart) in a copy of the graph, and returns the measurement
- * of this copy. `whole` is indexed as `parts`; TRUE: the segment is not split. */
-CleaveFitMeasurement *cleave_fit_measurement_new_without (const CleaveGraph *graph,
-                                                          const GPtrArray *parts,
-                                                          const gboolean *whole,
-                                                          guint n_threads);
 /* Returns whether a graph has the nodes of the segments `parts`, and whether the end nodes of each
  * segment can be cut along the segment's dimensions. If not, sets the error. */
 gboolean cleave_fit_parts_check (const GPtrArray *parts, CleaveGraph *graph, GError **error);

@@ -358,7 +358,6 @@ measure (const CleaveFitRewrite *rewrite,
 {
   g_autoptr (CleaveGraph) whole = cleave_graph_copy (graph), rewritten = NULL;
   g_autoptr (GPtrArray) none = cleave_fit_parts_new ();
-  g_autofree gboolean *left_out = g_new0 (gboolean, parts->len + 1);
   g_autoptr (CleaveFitMeasurement) before = NULL, after = NULL;
   CleaveFitTotals totals;
 
@@ -368,8 +367,10 @@ measure (const CleaveFitRewrite *rewrite,
   rewritten->exclude_inputs = exclude_inputs;
   if (!try (rewrite, parts, rewritten, error))
     return NULL;
-  before = cleave_fit_measurement_new_without (whole, none, left_out, n_threads);
-  after = cleave_fit_measurement_new_without (rewritten, parts, left_out, n_threads);
+  before = cleave_fit_measurement_new_of (whole, none, NULL, n_threads);
+  after = cleave_fit_measurement_new_of (rewritten, parts, NULL, n_threads);
+  cleave_fit_measurement_place (before);
+  cleave_fit_measurement_place (after);
   totals = (CleaveFitTotals){ .arena_before = before->estimate.arena_bytes,
                               .macs_before = before->macs,
                               .nodes_before = before->n_nodes,

@@ -162,7 +162,8 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
       cleave_graph_unref (rewritten);
       rewritten = copy_for (plan, graph);
     }
-  measured = cleave_fit_measurement_new_without (rewritten, plan->parts, whole, plan->n_threads);
+  measured = cleave_fit_measurement_new_of (rewritten, plan->parts, whole, plan->n_threads);
+  cleave_fit_measurement_place (measured);
   return cleave_fit_plan_make (measured, rewrite, &plan->totals, plan->n_threads,
                                plan->exclude_inputs);
 }

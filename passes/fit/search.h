@@ -31,7 +31,7 @@ typedef struct
   gint64 unsplit_macs;             /* multiply-accumulates (MACs) of the unsplit graph */
   /* the least bytes that were measured so far, for all variants, under each limit on added MACs */
   gint64 least[CLEAVE_FIT_N_LIMITS];
-  guint n_measured; /* number of plans measured so far, for all variants */
+  guint n_measured; /* number of plans measured so far, by this search and the search before it */
 } CleaveFitSearch;
 
 /* A variant of the graph, and the plans that were measured for it. */

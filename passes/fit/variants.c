@@ -232,14 +232,17 @@ drop_useless (GPtrArray *variants)
     }
 }
 
-GPtrArray *
-cleave_fit_search_variants (const CleaveGraph *graph,
-                            const CleaveFitOptions *options,
-                            GError **error)
+/* Searches as cleave_fit_search_variants() does, with or without the bytes of inputs, as `options`
+ * say. `n_measured`: plans that an earlier search measured; the progress counts them. */
+static GPtrArray *
+search_variants (const CleaveGraph *graph,
+                 const CleaveFitOptions *options,
+                 guint n_measured,
+                 GError **error)
 {
   g_autoptr (GPtrArray) variants =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_variant_free);
-  CleaveFitSearch search = { .options = options };
+  CleaveFitSearch search = { .options = options, .n_measured = n_measured };
   CleaveFitVariant *first = new_first (graph, &search, error), *base = first;
 
   if (first == NULL)
@@ -263,9 +266,110 @@ cleave_fit_search_variants (const CleaveGraph *graph,
         }
       g_ptr_array_add (variants, g_steal_pointer (&variant));
     }
-  drop_useless (variants);
   if (g_cancellable_set_error_if_cancelled (options->cancellable, error))
     return NULL;
+  return g_steal_pointer (&variants);
+}
+
+static guint
+count_measured (const GPtrArray *variants)
+{
+  guint n = 0;
+
+  for (guint v = 0; v < variants->len; v++)
+    n += ((const CleaveFitVariant *) variants->pdata[v])->measurements->len;
+  return n;
+}
+
+static gint64
+sum_inputs (const CleaveGraph *graph)
+{
+  gint64 n_bytes = 0;
+
+  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
+    n_bytes += cleave_tensor_type_n_bytes (&cleave_graph_get_input (graph, i)->type);
+  return n_bytes;
+}
+
+/* Returns whether the plan `counted` may need less memory without inputs than each of the plans in
+ * `variants` that have at most as many MACs and take at most as much time. The bytes of `counted`
+ * include `n_bytes` bytes of inputs. */
+static gboolean
+may_be_better (const CleaveFitMeasurement *counted, const GPtrArray *variants, gint64 n_bytes)
+{
+  for (guint v = 0; v < variants->len; v++)
+    {
+      const GPtrArray *measurements = ((const CleaveFitVariant *) variants->pdata[v])->measurements;
+
+      for (guint i = 0; i < measurements->len; i++)
+        {
+          const CleaveFitMeasurement *measured = measurements->pdata[i];
+
+          if (measured->macs <= counted->macs &&
+              measured->estimate.nanoseconds <= counted->estimate.nanoseconds &&
+              measured->estimate.arena_bytes <= counted->estimate.arena_bytes - n_bytes)
+            return FALSE;
+        }
+    }
+  return TRUE;
+}
+
+/* Measures the plans of a variant again, without the bytes of inputs. Removes the plans that cannot
+ * be better than the plans in `variants`. */
+static void
+measure_without_inputs (CleaveFitVariant *variant,
+                        const GPtrArray *variants,
+                        const CleaveFitOptions *options)
+{
+  const gint64 n_bytes = sum_inputs (variant->before);
+  g_autoptr (GPtrArray) counted = g_steal_pointer (&variant->measurements);
+
+  variant->graph->exclude_inputs = variant->before->exclude_inputs = TRUE;
+  variant->measurements =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_measurement_free);
+  for (guint i = 0; i < counted->len; i++)
+    {
+      const CleaveFitMeasurement *measured = counted->pdata[i];
+
+      if (may_be_better (measured, variants, n_bytes))
+        g_ptr_array_add (variant->measurements,
+                         cleave_fit_measurement_new_of (get_graph (variant, measured->parts->len),
+                                                        measured->parts, NULL, options->n_threads));
+    }
+}
+
+/* Adds the variants of a search that counts the bytes of inputs. So a plan that this search finds
+ * is also found if inputs are excluded. */
+static gboolean
+add_counted (GPtrArray *variants,
+             const CleaveGraph *graph,
+             const CleaveFitOptions *options,
+             GError **error)
+{
+  CleaveFitOptions with_inputs = *options;
+  g_autoptr (GPtrArray) counted = NULL;
+
+  with_inputs.exclude_inputs = FALSE;
+  counted = search_variants (graph, &with_inputs, count_measured (variants), error);
+  if (counted == NULL)
+    return FALSE;
+  for (guint v = 0; v < counted->len; v++)
+    measure_without_inputs (counted->pdata[v], variants, options);
+  g_ptr_array_extend_and_steal (variants, g_steal_pointer (&counted));
+  return TRUE;
+}
+
+GPtrArray *
+cleave_fit_search_variants (const CleaveGraph *graph,
+                            const CleaveFitOptions *options,
+                            GError **error)
+{
+  g_autoptr (GPtrArray) variants = search_variants (graph, options, 0, error);
+
+  if (variants == NULL ||
+      (options->exclude_inputs && !add_counted (variants, graph, options, error)))
+    return NULL;
+  drop_useless (variants);
   if (options->watch != NULL)
     options->watch (1, options->watch_data);
   return g_steal_pointer (&variants);
