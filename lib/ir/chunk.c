@@ -285,9 +285,34 @@ align_span (const CleaveDimMap *map, CleaveSpan *span, gint64 extent)
   span->end = MIN (end, extent);
 }
 
+/* With much padding, the first or the last elements of a result read only padding. No chunk may
+ * consist of such elements. Moves the ends of `range` in dimension `map->from` outwards: the range
+ * then contains either no such element at the begin, or all of them and one more element; and the
+ * same holds at the end. `extent` is the extent of the operand's dimension, `n` the extent of the
+ * result's dimension. */
+static void
+align_to_padding (const CleaveDimMap *map, CleaveRange *range, gint64 extent, gint64 n)
+{
+  CleaveSpan *span = &range->dim[map->from];
+  CleaveRange border = *range;
+  gint64 first, last;
+
+  border.dim[map->from] = (CleaveSpan){ 0, 0 };
+  first = find_reach (map, &border, extent, n, TRUE);
+  border.dim[map->from] = (CleaveSpan){ n, n };
+  last = find_reach (map, &border, extent, n, FALSE);
+  if (span->begin < first)
+    *span = (CleaveSpan){ 0, MAX (span->end, first) };
+  if (span->end > last)
+    *span = (CleaveSpan){ MIN (span->begin, last), n };
+}
+
 static void
 align_to_operands (const CleaveCall *call, CleaveRange *range)
 {
+  /* pieces of these ops may read only padding, or may leave out an operand */
+  const gboolean may_miss = (call->op->flags & (CLEAVE_OP_CROPS | CLEAVE_OP_VARIADIC)) != 0;
+
   for (guint i = 0; i < call->n_operands; i++)
     {
       CleaveDimMap map[CLEAVE_MAX_RANK];
@@ -296,8 +321,14 @@ align_to_operands (const CleaveCall *call, CleaveRange *range)
         continue;
       call->op->maps (call, i, map);
       for (guint d = 0; d < call->operands[i].shape.rank; d++)
-        if (map[d].stride != 0 && map[d].block > 1 && map[d].times == 1)
-          align_span (&map[d], &range->dim[map[d].from], call->results[0].shape.dim[map[d].from]);
+        {
+          const gint64 n = map[d].stride == 0 ? 0 : call->results[0].shape.dim[map[d].from];
+
+          if (map[d].stride != 0 && map[d].block > 1 && map[d].times == 1)
+            align_span (&map[d], &range->dim[map[d].from], n);
+          if (map[d].stride > 0 && !may_miss)
+            align_to_padding (&map[d], range, call->operands[i].shape.dim[d], n);
+        }
     }
 }
 

@@ -24,7 +24,8 @@ gboolean cleave_chunk_is_possible (const CleaveCall *call, const CleaveRange *ra
 
 /* Moves the ends of a range of result 0 outwards, so that the range cuts no block of an operand's
  * dimension map. A block is the elements that every chunk contains together, such as the channels
- * of one group. */
+ * of one group. Elements that read only padding are in one block with the nearest element that
+ * reads more. */
 void cleave_chunk_align (const CleaveCall *call, CleaveRange *range);
 /* Returns the number of elements of a block along dimension `dim` of result 0. A chunk that begins
  * or ends inside of a block cannot be computed. Returns 1 if chunks may begin at each element.

@@ -40,9 +40,12 @@ cleave_chunk_widen (const CleaveCall *call, CleaveRange *range)
   gint64 least = cleave_range_n_elements (&whole);
   guint cut;
 
-  if (cleave_chunk_is_possible (call, range))
-    return;
   cleave_chunk_align (call, &aligned);
+  if (cleave_chunk_is_possible (call, &aligned))
+    {
+      *range = aligned;
+      return;
+    }
   cut = find_cut_dims (&aligned, &whole);
   for (guint dims = 0; dims < cut; dims++)
     {
