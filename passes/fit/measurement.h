@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "../../lib/runtime/plan/arena-sweep.h"
+#include "../../lib/runtime/plan/arena-fill.h"
 #include "path.h"
 
 #include <cleave/cleave-program.h>

@@ -245,7 +245,7 @@ cleave_arena_keep_with_threads (CleaveArena *arena,
   g_auto (CleavePlacing) p = { 0 };
 
   cleave_lifetimes_init (&l, arena->slack);
-  if (storage->buffers->len == 0 || !cleave_placing_init (&p, &l, arena->order))
+  if (storage->buffers->len == 0 || !cleave_placing_init (&p, &l, arena->order, l.n_buffers))
     return;
   for (guint i = 0; i < p.task.n_buffers; i++)
     p.offsets[i] = arena->offsets[arena->order[i]];

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../../memory/buffers.h"
-#include "arena-sweep.h"
+#include "arena-fill.h"
 #include "waits.h"
 
 /* Finds when each buffer of a schedule is in use, and packs the arena. schedule-search.c calls

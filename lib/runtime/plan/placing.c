@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Places the buffers of a schedule in an arena, with the search of arena.h. If many buffers are in
- * use at once, uses the faster sweep of arena-sweep.h. */
+ * use at once, the search places only the large buffers, and arena-fill.h the others. */
 
 #include "placing.h"
 
-#include "arena-sweep.h"
+#include "arena-fill.h"
 #include "liveness.h"
 
 typedef struct
@@ -36,10 +36,13 @@ pairs_clear (Pairs *pairs)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Pairs, pairs_clear)
 
-/* Limit on the average number of buffers with which each buffer is compared. Above this limit, a
- * sweep replaces the quadratic search: for 4,000 buffers in use at once, the sweep takes 2 ms
- * instead of a second. */
+/* Limit on the average number of buffers with which each buffer is compared. Above this limit, the
+ * search for offsets would take too long. */
 #define MAX_VISITS_EACH 256
+/* If too many buffers are in use at once, the search places only the buffers that have at least
+ * 1/MIN_PART of the lower bound of the arena; if these are too many, the buffers of at least twice
+ * this size, and so on. */
+#define MIN_PART 1024
 
 void
 cleave_placing_clear (CleavePlacing *p)
@@ -82,12 +85,11 @@ add_partial_pairs (GArray *pairs, const CleaveLifetimes *l, const guint *order, 
       }
 }
 
-/* Finds all pairs of buffers that may not share memory. Returns FALSE if there are too many. Takes
- * time proportional to the number of buffers times the number of buffers in use at once. */
+/* Finds all pairs of the n buffers `order` that may not share memory. Returns FALSE if there are
+ * too many. Takes time proportional to n times the number of buffers in use at once. */
 static gboolean
-find_pairs (Pairs *pairs, const CleaveLifetimes *l, const guint *order)
+find_pairs (Pairs *pairs, const CleaveLifetimes *l, const guint *order, guint n)
 {
-  const guint n = l->n_buffers;
   g_autofree guint *active = g_new (guint, n + 1);
   guint n_active = 0;
   gsize n_visits = 0;
@@ -179,12 +181,11 @@ list_conflicts (CleavePlacing *p, const Pairs *pairs, guint n)
 }
 
 gboolean
-cleave_placing_init (CleavePlacing *p, const CleaveLifetimes *l, const guint *order)
+cleave_placing_init (CleavePlacing *p, const CleaveLifetimes *l, const guint *order, guint n)
 {
-  const guint n = l->n_buffers;
   g_auto (Pairs) pairs = { NULL, NULL };
 
-  if (!find_pairs (&pairs, l, order))
+  if (!find_pairs (&pairs, l, order, n))
     return FALSE;
   p->time = g_new (guint, n + 1);
   p->n_bytes = g_new (gint64, n + 1);
@@ -204,43 +205,96 @@ cleave_placing_init (CleavePlacing *p, const CleaveLifetimes *l, const guint *or
   return TRUE;
 }
 
-gint64
-cleave_placing_pack (
-    gint64 *offsets, const CleaveLifetimes *l, const guint *order, gint64 at_least, gboolean quick)
+/* Places the n buffers `order` as cleave_placing_pack() does. */
+static gint64
+pack (gint64 *offsets,
+      const CleaveLifetimes *l,
+      const guint *order,
+      guint n,
+      gint64 at_least,
+      gboolean quick)
 {
   g_auto (CleavePlacing) p = { 0 };
   gint64 size;
 
-  if (l->n_buffers == 0)
+  if (n == 0)
     return 0;
-  if (!cleave_placing_init (&p, l, order))
+  if (!cleave_placing_init (&p, l, order, n))
     return -1;
   p.task.quick = quick;
   size = cleave_arena_place (&p.task, at_least, p.offsets);
-  for (guint i = 0; i < p.task.n_buffers; i++)
+  for (guint i = 0; i < n; i++)
     offsets[order[i]] = p.offsets[i];
   return size;
 }
 
-/* Sets `offsets`, indexed by buffer, with cleave_arena_sweep(): faster than cleave_arena_place(),
- * but the arena is larger. Returns the bytes of the arena. */
-static gint64
-sweep (gint64 *offsets, const CleaveLifetimes *l, const guint *order)
+gint64
+cleave_placing_pack (
+    gint64 *offsets, const CleaveLifetimes *l, const guint *order, gint64 at_least, gboolean quick)
 {
-  const guint n = l->n_buffers;
-  g_autofree CleaveArenaSpan *spans = g_new (CleaveArenaSpan, n + 1);
-  g_autofree gint64 *swept = g_new (gint64, n + 1);
+  return pack (offsets, l, order, l->n_buffers, at_least, quick);
+}
+
+/* Sets `large` to the buffers of at least `least` bytes, in their order. Returns their number. */
+static guint
+list_large (const CleaveLifetimes *l, const guint *order, gint64 least, guint *large)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < l->n_buffers; i++)
+    if (l->n_bytes[order[i]] >= least)
+      large[n++] = order[i];
+  return n;
+}
+
+static int
+compare_first (gconstpointer a, gconstpointer b)
+{
+  const CleaveArenaSpan *x = a, *y = b;
+
+  return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Appends the fragments of a buffer at offset `offset`; for a buffer without laps, the whole
+ * buffer. */
+static void
+add_spans (GArray *spans, const CleaveLifetimes *l, guint buffer, gint64 offset)
+{
+  const guint n = cleave_lifetimes_count_fragments (l, buffer);
+
+  for (guint i = 0; i < MAX (n, 1); i++)
+    {
+      const CleaveFragment fragment = get_fragment (l, buffer, i);
+      const CleaveArenaSpan span = { fragment.n_bytes, fragment.first,
+                                     n > 0 ? fragment.last + 1 : l->late[buffer], buffer,
+                                     offset + fragment.begin };
+
+      g_array_append_val (spans, span);
+    }
+}
+
+/* Places the buffers of less than `least` bytes between the other buffers, which have offsets.
+ * Returns the bytes of the arena. */
+static gint64
+fill (gint64 *offsets, const CleaveLifetimes *l, const guint *order, gint64 least)
+{
+  g_autoptr (GArray) placed = g_array_new (FALSE, FALSE, sizeof (CleaveArenaSpan));
+  g_autofree CleaveArenaSpan *spans = g_new (CleaveArenaSpan, l->n_buffers + 1);
+  g_autofree gint64 *filled = g_new (gint64, l->n_buffers + 1);
+  guint n = 0;
   gint64 size;
 
+  for (guint i = 0; i < l->n_buffers; i++)
+    if (l->n_bytes[order[i]] >= least)
+      add_spans (placed, l, order[i], offsets[order[i]]);
+    else
+      spans[n++] = (CleaveArenaSpan){ l->n_bytes[order[i]], l->first[order[i]], l->late[order[i]],
+                                      order[i], 0 };
+  g_array_sort (placed, compare_first);
+  size = cleave_arena_fill ((const CleaveArenaSpan *) (gpointer) placed->data, placed->len, spans,
+                            n, filled);
   for (guint i = 0; i < n; i++)
-    spans[i] = (CleaveArenaSpan){
-      .n_bytes = l->n_bytes[order[i]],
-      .first = l->first[order[i]],
-      .gone = l->late[order[i]],
-    };
-  size = cleave_arena_sweep (spans, n, swept);
-  for (guint i = 0; i < n; i++)
-    offsets[order[i]] = swept[i];
+    offsets[spans[i].buffer] = filled[i];
   return size;
 }
 
@@ -251,8 +305,14 @@ cleave_placing_place (gint64 *offsets,
                       gint64 at_least)
 {
   const gint64 size = cleave_placing_pack (offsets, l, order, at_least, FALSE);
+  g_autofree guint *large = g_new (guint, l->n_buffers + 1);
+  gint64 least = MAX (at_least / MIN_PART, 1);
 
-  return size < 0 ? sweep (offsets, l, order) : size;
+  if (size >= 0)
+    return size;
+  while (pack (offsets, l, large, list_large (l, order, least, large), at_least, FALSE) < 0)
+    least *= 2;
+  return fill (offsets, l, order, least);
 }
 
 /* Adds a span to the lifetime of its buffer. */

@@ -17,10 +17,11 @@ typedef struct
   gint64 *n_bytes, *offsets;
 } CleavePlacing;
 
-/* Fills the input of cleave_arena_place(). `order`: the buffers, sorted by first use. Returns FALSE
- * if, on average, more than 256 buffers are in use at once: listing all conflicts takes too long.
- */
-gboolean cleave_placing_init (CleavePlacing *p, const CleaveLifetimes *l, const guint *order);
+/* Fills the input of cleave_arena_place() for the n buffers `order`, sorted by first use. Returns
+ * FALSE if, on average, more than 256 of them are in use at once: listing all conflicts takes too
+ * long. */
+gboolean
+cleave_placing_init (CleavePlacing *p, const CleaveLifetimes *l, const guint *order, guint n);
 void cleave_placing_clear (CleavePlacing *p);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleavePlacing, cleave_placing_clear)
 
@@ -29,8 +30,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleavePlacing, cleave_placing_clear)
  * of the arena; -1 if cleave_placing_init() would return FALSE. */
 gint64 cleave_placing_pack (
     gint64 *offsets, const CleaveLifetimes *l, const guint *order, gint64 at_least, gboolean quick);
-/* Sets `offsets` to the result of cleave_placing_pack(). If too many buffers are in use at once, a
- * sweep (arena-sweep.h) places the buffers. Returns the arena's bytes. */
+/* Sets `offsets` to the result of cleave_placing_pack(). If too many buffers are in use at once,
+ * cleave_placing_pack() places only the large buffers, and cleave_arena_fill() places the others
+ * between them. Returns the arena's bytes. */
 gint64 cleave_placing_place (gint64 *offsets,
                              const CleaveLifetimes *l,
                              const guint *order,

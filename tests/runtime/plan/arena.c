@@ -6,7 +6,7 @@
 #include "../../../lib/runtime/plan/arena.h"
 #include "../../../lib/runtime/plan/arena-edges.h"
 #include "../../../lib/runtime/plan/arena-evict.h"
-#include "../../../lib/runtime/plan/arena-sweep.h"
+#include "../../../lib/runtime/plan/arena-fill.h"
 
 #include "run-help.h"
 
@@ -159,32 +159,53 @@ share (const CleaveArenaSpan *a, gint64 at, const CleaveArenaSpan *b, gint64 the
          there < at + a->n_bytes;
 }
 
-START_TEST (live_swept_buffers_do_not_overlap)
+/* Checks that live buffers do not overlap, and that the arena has no more bytes than needed. */
+static void
+assert_filled (const CleaveArenaSpan *spans, const gint64 *offsets, guint n, gint64 size)
+{
+  gint64 highest = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      highest = MAX (highest, offsets[i] + spans[i].n_bytes);
+      cleave_assert (offsets[i] >= 0);
+      for (guint k = 0; k < i; k++)
+        cleave_assert (!share (&spans[i], offsets[i], &spans[k], offsets[k]));
+    }
+  ck_assert_int_eq (size, highest);
+}
+
+/* Places some buffers, and fills the gaps between them with other buffers. */
+START_TEST (filled_buffers_do_not_overlap)
 {
   g_autoptr (GRand) random = g_rand_new_with_seed (7);
 
   for (guint round = 0; round < 200; round++)
     {
-      CleaveArenaSpan spans[100];
-      gint64 offsets[100], size, highest = 0;
-      guint n = (guint) g_rand_int_range (random, 0, 101);
+      CleaveArenaSpan spans[100], placed[50];
+      gint64 offsets[100], size;
+      guint n_placed = (guint) g_rand_int_range (random, 0, 51);
+      guint n = (guint) g_rand_int_range (random, 0, 51);
 
+      make_spans (placed, n_placed, random);
+      size = cleave_arena_fill (NULL, 0, placed, n_placed, offsets);
+      assert_filled (placed, offsets, n_placed, size);
+      for (guint i = 0; i < n_placed; i++)
+        placed[i].begin = offsets[i];
       make_spans (spans, n, random);
-      size = cleave_arena_sweep (spans, n, offsets);
-      for (guint i = 0; i < n; i++)
+      size = cleave_arena_fill (placed, n_placed, spans, n, offsets);
+      for (guint i = 0; i < n_placed; i++)
         {
-          highest = MAX (highest, offsets[i] + spans[i].n_bytes);
-          cleave_assert (offsets[i] >= 0);
-          for (guint k = 0; k < i; k++)
-            cleave_assert (!share (&spans[i], offsets[i], &spans[k], offsets[k]));
+          spans[n + i] = placed[i];
+          offsets[n + i] = placed[i].begin;
         }
-      ck_assert_int_eq (size, highest);
+      assert_filled (spans, offsets, n + n_placed, size);
     }
 }
 END_TEST
 
-/* Adjacent gaps are merged: the large buffer gets the memory of three small buffers. */
-START_TEST (swept_gaps_are_merged)
+/* The large buffer gets the memory of three small buffers that are adjacent. */
+START_TEST (filled_gaps_are_merged)
 {
   static const CleaveArenaSpan spans[] = { { 64, 0, 3, 0, 0 },
                                            { 64, 1, 4, 1, 0 },
@@ -193,8 +214,25 @@ START_TEST (swept_gaps_are_merged)
                                            { 192, 5, 9, 4, 0 } };
   gint64 offsets[G_N_ELEMENTS (spans)];
 
-  ck_assert_int_eq (cleave_arena_sweep (spans, G_N_ELEMENTS (spans), offsets), 256);
+  ck_assert_int_eq (cleave_arena_fill (NULL, 0, spans, G_N_ELEMENTS (spans), offsets), 256);
   ck_assert_int_eq (offsets[4], 0);
+}
+END_TEST
+
+/* A small buffer avoids bytes that a placed buffer uses later, while the small buffer is still in
+ * use, and takes the smallest gap. */
+START_TEST (filled_buffers_avoid_later_uses)
+{
+  static const CleaveArenaSpan placed[] = { { 64, 0, 9, 0, 128 },
+                                            { 128, 4, 6, 1, 0 },
+                                            { 128, 7, 9, 2, 192 } };
+  static const CleaveArenaSpan spans[] = { { 64, 1, 3, 3, 0 }, { 64, 2, 5, 4, 0 } };
+  gint64 offsets[G_N_ELEMENTS (spans)];
+
+  ck_assert_int_eq (
+      cleave_arena_fill (placed, G_N_ELEMENTS (placed), spans, G_N_ELEMENTS (spans), offsets), 320);
+  ck_assert_int_eq (offsets[0], 0);
+  ck_assert_int_eq (offsets[1], 192);
 }
 END_TEST
 
@@ -442,7 +480,8 @@ add_tests (Suite *suite)
                    long_buffer_does_not_cut_the_arena, empty_buffers_need_no_memory,
                    buffers_without_conflicts_share_memory, random_lifetimes_stay_near_the_bound,
                    sizes_above_an_unreachable_bound_are_tried, NULL);
-  cleave_add_case (suite, "sweep", live_swept_buffers_do_not_overlap, swept_gaps_are_merged, NULL);
+  cleave_add_case (suite, "fill", filled_buffers_do_not_overlap, filled_gaps_are_merged,
+                   filled_buffers_avoid_later_uses, NULL);
   cleave_add_case (suite, "strips", strips_keep_only_the_needed_rows,
                    the_arena_is_less_than_the_middle_of_the_next_block, NULL);
 }

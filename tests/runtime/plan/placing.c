@@ -10,31 +10,34 @@
 #include "test.h"
 
 #define N_BUFFERS 50
+#define N_MANY 1500 /* more buffers are in use at once than the search places */
 #define N_POSITIONS 60
 #define MAX_FRAGMENTS 4
 
 static CleaveFragment
-make_fragment (GRand *rand, guint buffer, gint64 begin)
+make_fragment (GRand *rand, gint32 longest, guint buffer, gint64 begin)
 {
   const guint first = (guint) g_rand_int_range (rand, 0, N_POSITIONS);
-  const guint last = first + (guint) g_rand_int_range (rand, 0, 12);
+  const guint last = first + (guint) g_rand_int_range (rand, 0, longest);
+  const gint32 most = 1 << g_rand_int_range (rand, 0, 10);
 
-  return (CleaveFragment){ buffer, begin, 64 * g_rand_int_range (rand, 1, 20), first,
+  return (CleaveFragment){ buffer, begin, 64 * g_rand_int_range (rand, 1, most + 1), first,
                            MIN (last, N_POSITIONS - 1) };
 }
 
-/* Makes buffers; every third one has several fragments. `spans` gets the fragments of all buffers,
- * where a buffer without laps is one fragment. */
+/* Makes `n_buffers` buffers; every third one has several fragments. A fragment is in use at most at
+ * `longest` positions. `spans` gets the fragments of all buffers, where a buffer without laps is
+ * one fragment. */
 static void
-make_lifetimes (CleaveLifetimes *l, GArray *spans, GRand *rand)
+make_lifetimes (CleaveLifetimes *l, GArray *spans, GRand *rand, guint n_buffers, gint32 longest)
 {
-  *l = (CleaveLifetimes){ .n_buffers = N_BUFFERS,
-                          .n_bytes = g_new0 (gint64, N_BUFFERS),
-                          .first = g_new (guint, N_BUFFERS),
-                          .gone = g_new0 (guint, N_BUFFERS),
+  *l = (CleaveLifetimes){ .n_buffers = n_buffers,
+                          .n_bytes = g_new0 (gint64, n_buffers),
+                          .first = g_new (guint, n_buffers),
+                          .gone = g_new0 (guint, n_buffers),
                           .fragments = g_array_new (FALSE, FALSE, sizeof (CleaveFragment)),
-                          .fragment_begin = g_new (guint, N_BUFFERS + 1) };
-  for (guint b = 0; b < N_BUFFERS; b++)
+                          .fragment_begin = g_new (guint, n_buffers + 1) };
+  for (guint b = 0; b < n_buffers; b++)
     {
       const gint32 n = b % 3 == 0 ? g_rand_int_range (rand, 2, MAX_FRAGMENTS + 1) : 1;
 
@@ -42,7 +45,7 @@ make_lifetimes (CleaveLifetimes *l, GArray *spans, GRand *rand)
       l->first[b] = G_MAXUINT;
       for (gint32 i = 0; i < n; i++)
         {
-          const CleaveFragment fragment = make_fragment (rand, b, l->n_bytes[b]);
+          const CleaveFragment fragment = make_fragment (rand, longest, b, l->n_bytes[b]);
 
           l->n_bytes[b] += fragment.n_bytes;
           l->first[b] = MIN (l->first[b], fragment.first);
@@ -52,8 +55,8 @@ make_lifetimes (CleaveLifetimes *l, GArray *spans, GRand *rand)
             g_array_append_val (l->fragments, fragment);
         }
     }
-  l->fragment_begin[N_BUFFERS] = l->fragments->len;
-  l->late = g_memdup2 (l->gone, N_BUFFERS * sizeof (guint));
+  l->fragment_begin[n_buffers] = l->fragments->len;
+  l->late = g_memdup2 (l->gone, n_buffers * sizeof (guint));
 }
 
 static gint64
@@ -126,7 +129,7 @@ START_TEST (fragments_in_use_do_not_overlap)
       g_autoptr (GArray) spans = g_array_new (FALSE, FALSE, sizeof (CleaveFragment));
       gint64 offsets[N_BUFFERS], bound, size, whole;
 
-      make_lifetimes (&l, spans, rand);
+      make_lifetimes (&l, spans, rand, N_BUFFERS, 12);
       bound = find_bound (spans);
       whole = place (&l, FALSE, bound, offsets);
       assert_placed (spans, offsets, whole);
@@ -136,6 +139,31 @@ START_TEST (fragments_in_use_do_not_overlap)
       saved += 1 - (double) size / (double) whole;
     }
   ck_assert_double_gt (saved / n, 0.05);
+}
+END_TEST
+
+/* If too many buffers are in use at once, only the large ones are placed by the search. The others
+ * fill the gaps, and fragments still do not overlap. */
+START_TEST (many_buffers_do_not_overlap)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (29);
+
+  for (guint trial = 0; trial < CLEAVE_TRIALS (2); trial++)
+    {
+      g_auto (CleaveLifetimes) l = { 0 };
+      g_autoptr (GArray) spans = g_array_new (FALSE, FALSE, sizeof (CleaveFragment));
+      gint64 offsets[N_MANY], bound, size;
+      g_autofree guint *order = NULL;
+
+      make_lifetimes (&l, spans, rand, N_MANY, N_POSITIONS);
+      order = cleave_lifetimes_sort (l.first, N_MANY);
+      bound = find_bound (spans);
+      ck_assert_int_eq (cleave_placing_pack (offsets, &l, order, bound, FALSE), -1);
+      size = place (&l, TRUE, bound, offsets);
+      assert_placed (spans, offsets, size);
+      ck_assert_int_ge (size, bound);
+      ck_assert_double_lt ((double) size, 1.2 * (double) bound);
+    }
 }
 END_TEST
 
@@ -157,7 +185,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "fragments", fragments_in_use_do_not_overlap,
+  cleave_add_case (suite, "fragments", fragments_in_use_do_not_overlap, many_buffers_do_not_overlap,
                    a_buffer_fits_beside_a_fragment, NULL);
 }
 
