@@ -6,6 +6,7 @@
  * Over 400 lines: this file builds one table of a graph, and half of it is about the buffers. */
 
 #include "axes.h"
+#include "divide-joins.h"
 
 #include "../../lib/ir/topology.h"
 #include "../../lib/memory/cost.h"
@@ -402,6 +403,7 @@ init (CleaveFitSteps *steps, const CleaveGraph *graph, const CleaveTimeline *tim
     value_of[i] = CLEAVE_FIT_NONE;
   step = number_steps (timeline, &steps->n_steps);
   buffers = make_buffers (timeline, step);
+  cleave_fit_divide_joins (buffers, timeline->storage, step);
   find_live (steps, buffers);
   of = part_buffers (buffers, timeline, step);
   sort_buffers (steps, buffers, of, timeline->storage->n_values);
