@@ -286,10 +286,9 @@ align_span (const CleaveDimMap *map, CleaveSpan *span, gint64 extent)
 }
 
 /* With much padding, the first or the last elements of a result read only padding. No chunk may
- * consist of such elements. Moves the ends of `range` in dimension `map->from` outwards: the range
- * then contains either no such element at the begin, or all of them and one more element; and the
- * same holds at the end. `extent` is the extent of the operand's dimension, `n` the extent of the
- * result's dimension. */
+ * consist of such elements. If `range` has some of the first ones, extends it to all of them and
+ * one element more. Does the same for the last ones. `map` is the map of an operand's dimension,
+ * which has `extent` elements. `n` is the extent of dimension `map->from` of the result. */
 static void
 align_to_padding (const CleaveDimMap *map, CleaveRange *range, gint64 extent, gint64 n)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Divides the buffers of joins that are outputs of the graph, such as the boxes of a detector,
- * which several heads write one after the other. Other joins stay whole: between their first and
- * their last part, strips of a segment often run, and a program rarely finds room for the values of
- * these strips in the join. If all joins were divided, a CornerNet would need 10 % more memory. */
+ * which several heads write one after the other. Other joins stay whole. Strips often run between
+ * the parts of a join, and a program rarely finds room in the join for the values of these strips.
+ * If all joins were divided, a CornerNet would need 10 % more memory. */
 
 #include "divide-joins.h"
 

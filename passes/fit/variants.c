@@ -291,9 +291,9 @@ sum_inputs (const CleaveGraph *graph)
   return n_bytes;
 }
 
-/* Returns whether the plan `counted` may need less memory without inputs than each of the plans in
- * `variants` that have at most as many MACs and take at most as much time. The bytes of `counted`
- * include `n_bytes` bytes of inputs. */
+/* The bytes of the plan `counted` include `n_bytes` bytes of inputs. Returns FALSE if a plan in
+ * `variants` has at most as many MACs, takes at most as much time, and needs at most as much memory
+ * as `counted` needs without inputs. */
 static gboolean
 may_be_better (const CleaveFitMeasurement *counted, const GPtrArray *variants, gint64 n_bytes)
 {

@@ -39,9 +39,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Pairs, pairs_clear)
 /* Limit on the average number of buffers with which each buffer is compared. Above this limit, the
  * search for offsets would take too long. */
 #define MAX_VISITS_EACH 256
-/* If too many buffers are in use at once, the search places only the buffers that have at least
- * 1/MIN_PART of the lower bound of the arena; if these are too many, the buffers of at least twice
- * this size, and so on. */
+/* If too many buffers are in use at once, the search places only the large ones. These have at
+ * least 1/MIN_PART of the lower bound of the arena. If they are too many, the limit is doubled
+ * until they are few enough. */
 #define MIN_PART 1024
 
 void
