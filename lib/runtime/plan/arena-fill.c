@@ -7,16 +7,22 @@
 
 #include "arena-edges.h"
 
+/* The bytes [begin, end) of a buffer that this file has placed, in use to position `gone` - 1. */
 typedef struct
 {
-  const CleaveArenaSpan *placed, *spans;
+  gint64 begin, end;
+  guint gone;
+} Filled;
+
+typedef struct
+{
+  const CleaveArenaSpan *placed;
   guint n_placed;
   guint next;      /* index in `placed` of the first span that is not in use yet */
   GArray *in_use;  /* guint: indices in `placed` of spans that are in use, or were */
-  GArray *filled;  /* CleaveArenaEdge: begins and ends of the buffers placed so far that are in use;
-                    * `buffer` is the index in `spans`. Sorted by begin */
-  GArray *blocks;  /* CleaveArenaEdge: begins and ends of the bytes that the current buffer must not
-                    * use, sorted by begin */
+  GArray *filled;  /* Filled: the buffers that are in use, or were; sorted by begin */
+  GArray *blocks;  /* CleaveArenaEdge: begins and ends of the spans of `placed` that are in use
+                    * during the life of the current buffer, sorted by begin */
   GArray *scratch; /* memory for sorting `blocks` */
   gint64 size;     /* bytes of the arena so far */
 } Filling;
@@ -29,12 +35,13 @@ add_block (Filling *f, const CleaveArenaSpan *placed)
   g_array_append_val (f->blocks, block);
 }
 
-/* Adds the spans of `placed` that are in use during the life of `span`. */
+/* Sets `blocks` to the spans of `placed` that are in use during the life of `span`. */
 static void
-add_placed (Filling *f, const CleaveArenaSpan *span)
+find_blocks (Filling *f, const CleaveArenaSpan *span)
 {
   guint n = 0;
 
+  g_array_set_size (f->blocks, 0);
   for (; f->next < f->n_placed && f->placed[f->next].first <= span->first; f->next++)
     g_array_append_val (f->in_use, f->next);
   for (guint i = 0; i < f->in_use->len; i++)
@@ -49,85 +56,89 @@ add_placed (Filling *f, const CleaveArenaSpan *span)
   g_array_set_size (f->in_use, n);
   for (guint i = f->next; i < f->n_placed && f->placed[i].first < span->gone; i++)
     add_block (f, &f->placed[i]);
+  g_array_set_size (f->scratch, f->blocks->len);
+  cleave_arena_sort_edges ((CleaveArenaEdge *) (gpointer) f->blocks->data,
+                           (CleaveArenaEdge *) (gpointer) f->scratch->data, f->blocks->len);
 }
 
-/* Adds the buffers placed so far that are still in use. The other buffers that are placed so far
- * will not be in use again. */
-static void
-add_filled (Filling *f, const CleaveArenaSpan *span)
+/* The smallest gap so far of at least `n_bytes` bytes. The bytes visited so far end at `top`. */
+typedef struct
 {
+  gint64 n_bytes, top;
+  gint64 begin, size; /* of the smallest gap; `begin` -1: none */
+} Gap;
+
+/* Visits the next bytes in use, [begin, end), in the order of their begins. */
+static void
+pass (Gap *gap, gint64 begin, gint64 end)
+{
+  const gint64 size = begin - gap->top;
+
+  if (size >= gap->n_bytes && size < gap->size)
+    {
+      gap->begin = gap->top;
+      gap->size = size;
+    }
+  gap->top = MAX (gap->top, end);
+}
+
+/* Returns the begin of the smallest gap that holds `span`. Enlarges the arena only if there is no
+ * such gap. Removes the buffers from `filled` that are not in use any more. */
+static gint64
+find_gap (Filling *f, const CleaveArenaSpan *span)
+{
+  Gap gap = { .n_bytes = span->n_bytes, .begin = -1, .size = G_MAXINT64 };
+  const CleaveArenaEdge *block = (const CleaveArenaEdge *) (gpointer) f->blocks->data;
+  const CleaveArenaEdge *end = block + f->blocks->len;
+  gint64 top;
   guint n = 0;
 
   for (guint i = 0; i < f->filled->len; i++)
     {
-      const CleaveArenaEdge block = g_array_index (f->filled, CleaveArenaEdge, i);
+      const Filled filled = g_array_index (f->filled, Filled, i);
 
-      if (f->spans[block.buffer].gone > span->first)
-        g_array_index (f->filled, CleaveArenaEdge, n++) = block;
+      if (filled.gone <= span->first)
+        continue;
+      for (; block < end && block->at <= filled.begin; block++)
+        pass (&gap, block->at, block->value);
+      pass (&gap, filled.begin, filled.end);
+      g_array_index (f->filled, Filled, n++) = filled;
     }
   g_array_set_size (f->filled, n);
-  g_array_append_vals (f->blocks, f->filled->data, n);
-}
-
-/* Returns the begin of the smallest gap of at least `n_bytes` bytes. Enlarges the arena only if
- * there is no such gap. */
-static gint64
-find_gap (Filling *f, gint64 n_bytes)
-{
-  gint64 top = 0, best = -1, smallest = G_MAXINT64;
-
-  for (guint i = 0; i <= f->blocks->len; i++)
-    {
-      const CleaveArenaEdge *block =
-          i < f->blocks->len ? &g_array_index (f->blocks, CleaveArenaEdge, i) : NULL;
-      const gint64 gap = (block == NULL ? f->size : block->at) - top;
-
-      if (gap >= n_bytes && gap < smallest)
-        {
-          best = top;
-          smallest = gap;
-        }
-      if (block != NULL)
-        top = MAX (top, block->value);
-    }
-  if (best < 0)
-    best = top;
-  f->size = MAX (f->size, best + n_bytes);
-  return best;
+  for (; block < end; block++)
+    pass (&gap, block->at, block->value);
+  top = gap.top;
+  pass (&gap, f->size, f->size);
+  return gap.begin >= 0 ? gap.begin : top;
 }
 
 static void
-note_filled (Filling *f, guint index, gint64 offset)
+note_filled (Filling *f, const CleaveArenaSpan *span, gint64 offset)
 {
-  const CleaveArenaEdge block = { offset, offset + f->spans[index].n_bytes, index };
+  const Filled filled = { offset, offset + span->n_bytes, span->gone };
   guint low = 0, high = f->filled->len;
 
   while (low < high)
     {
       const guint middle = low + (high - low) / 2;
 
-      if (g_array_index (f->filled, CleaveArenaEdge, middle).at > offset)
+      if (g_array_index (f->filled, Filled, middle).begin > offset)
         high = middle;
       else
         low = middle + 1;
     }
-  g_array_insert_val (f->filled, low, block);
+  g_array_insert_val (f->filled, low, filled);
 }
 
 static gint64
-fill (Filling *f, guint index)
+fill (Filling *f, const CleaveArenaSpan *span)
 {
-  const CleaveArenaSpan *span = &f->spans[index];
   gint64 offset;
 
-  g_array_set_size (f->blocks, 0);
-  add_placed (f, span);
-  add_filled (f, span);
-  g_array_set_size (f->scratch, f->blocks->len);
-  cleave_arena_sort_edges ((CleaveArenaEdge *) (gpointer) f->blocks->data,
-                           (CleaveArenaEdge *) (gpointer) f->scratch->data, f->blocks->len);
-  offset = find_gap (f, span->n_bytes);
-  note_filled (f, index, offset);
+  find_blocks (f, span);
+  offset = find_gap (f, span);
+  f->size = MAX (f->size, offset + span->n_bytes);
+  note_filled (f, span, offset);
   return offset;
 }
 
@@ -139,11 +150,10 @@ cleave_arena_fill (const CleaveArenaSpan *placed,
                    gint64 *offsets)
 {
   g_autoptr (GArray) in_use = g_array_new (FALSE, FALSE, sizeof (guint));
-  g_autoptr (GArray) filled = g_array_new (FALSE, FALSE, sizeof (CleaveArenaEdge));
+  g_autoptr (GArray) filled = g_array_new (FALSE, FALSE, sizeof (Filled));
   g_autoptr (GArray) blocks = g_array_sized_new (FALSE, FALSE, sizeof (CleaveArenaEdge), 1);
   g_autoptr (GArray) scratch = g_array_sized_new (FALSE, FALSE, sizeof (CleaveArenaEdge), 1);
   Filling f = { .placed = placed,
-                .spans = spans,
                 .n_placed = n_placed,
                 .in_use = in_use,
                 .filled = filled,
@@ -153,6 +163,6 @@ cleave_arena_fill (const CleaveArenaSpan *placed,
   for (guint i = 0; i < n_placed; i++)
     f.size = MAX (f.size, placed[i].begin + placed[i].n_bytes);
   for (guint i = 0; i < n; i++)
-    offsets[i] = spans[i].n_bytes == 0 ? 0 : fill (&f, i);
+    offsets[i] = spans[i].n_bytes == 0 ? 0 : fill (&f, &spans[i]);
   return f.size;
 }
