@@ -34,6 +34,17 @@ place (CleaveMemoryPlan *plan, const CleaveGraph *graph, guint n_threads)
                                                     n_threads, &plan->arena);
 }
 
+/* Moves the schedule and the arena of a plan to another plan. */
+static void
+move_placement (CleaveMemoryPlan *from, CleaveMemoryPlan *to)
+{
+  g_clear_pointer (&to->schedule, cleave_schedule_free);
+  cleave_arena_clear (&to->arena);
+  to->schedule = g_steal_pointer (&from->schedule);
+  to->arena = from->arena;
+  from->arena = (CleaveArena){ 0 };
+}
+
 gint64
 cleave_memory_plan_get_peak_apart (const CleaveMemoryPlan *plan)
 {
@@ -54,23 +65,25 @@ cleave_memory_plan_init (CleaveMemoryPlan *plan,
   g_autoptr (GPtrArray) order =
       (n_threads == 1 ? cleave_order_with_laps : cleave_order_with_storage) (graph, &plan->storage,
                                                                              error);
-  gint64 lapped;
+  CleaveMemoryPlan lapped = { 0 };
 
   if (order == NULL)
     return FALSE;
   place (plan, graph, n_threads);
-  lapped = plan->arena.n_bytes;
   if (!cleave_storage_is_lapped (plan->storage) ||
-      lapped <= cleave_memory_plan_get_peak_apart (plan))
+      plan->arena.n_bytes <= cleave_memory_plan_get_peak_apart (plan))
     return TRUE;
   /* laps make buffers larger, and this arena has gaps: plan again without laps, and keep the
    * smaller arena */
+  move_placement (plan, &lapped);
   cleave_storage_unlap (plan->storage, graph);
   place (plan, graph, n_threads);
-  if (plan->arena.n_bytes <= lapped)
-    return TRUE;
-  cleave_storage_lap (plan->storage, graph);
-  place (plan, graph, n_threads);
+  if (lapped.arena.n_bytes < plan->arena.n_bytes)
+    {
+      cleave_storage_lap (plan->storage, graph);
+      move_placement (&lapped, plan);
+    }
+  cleave_memory_plan_clear (&lapped);
   return TRUE;
 }
 
