@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Merges equal element-wise nodes on all results of a Split into one node on the whole value. */
+/* If equal element-wise nodes compute the operands of a Concat from all results of a Split,
+ * replaces these nodes by one node on the whole value. */
 
 #include "info.h"
 
@@ -87,9 +88,10 @@ find_split (const Joiner *joiner, CleaveResult *const *values, guint n, gint64 a
   return split;
 }
 
-/* `layers` has one node for each op between the Split and the Concat, as in join(). Adds a node of
- * each op that computes the whole value, from the Split towards the Concat. The first new node
- * reads `whole`, the operand of the Split. The last new node replaces the Concat. */
+/* Adds one node for each op between the Split and the Concat. `layers` has one old node of each op,
+ * from the Concat back to the Split (join()). The first new node reads `whole`, the operand of the
+ * Split. Each other new node reads the result of the new node before. The result of the last new
+ * node replaces the result of the Concat. */
 static void
 rebuild (const Joiner *joiner, CleaveNode *concat, CleaveResult *whole, const GPtrArray *layers)
 {
@@ -112,9 +114,8 @@ join (const Joiner *joiner, CleaveNode *concat)
 {
   guint n = concat->n_operands;
   g_autofree CleaveResult **values = g_new (CleaveResult *, n);
-  /* CleaveNode: one entry for each op between the Split and the Concat. The operands of the Concat
-   * are computed by equal nodes, and the first entry is one of these nodes. The last entry is a
-   * node that reads the Split */
+  /* CleaveNode: one node of each op between the Split and the Concat. The Concat reads the result
+   * of the first entry, and the last entry reads a result of the Split */
   g_autoptr (GPtrArray) layers = g_ptr_array_new ();
   gint64 axis = ((const CleaveAxisAttrs *) concat->attrs)->axis;
   CleaveNode *split;
@@ -145,7 +146,7 @@ join (const Joiner *joiner, CleaveNode *concat)
  * a Concat. The pass then applies these ops once to the whole value. The bits stay the same. The
  * pass does not undo splits of `cleave_split_node()` and similar functions, which consist of Slices
  * and an Assemble, not of a Split and a Concat. `cleave_pass_remove_dead()` removes a Split without
- * users. Linear.
+ * users. The time of this pass grows linearly with the number of nodes.
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

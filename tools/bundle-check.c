@@ -13,9 +13,10 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-/* Sets the number of bytes of stack that the test fills with a pattern before a run. After the run,
- * the test counts the bytes that the run overwrote. It can count at most 256 bytes more than this
- * number. */
+/* Makes the test fill 65536 bytes of the stack with a pattern before a run. The pattern begins 256
+ * bytes below the frame of the function that writes the pattern. After the run, the test measures
+ * the distance from this frame to the farthest byte that the run overwrote. So it can measure at
+ * most 65536 + 256 bytes of stack. */
 #define PAINT "-DMEASURE_STACK=65536u"
 #define OPTIONS "-std=c99", "-O2", "-ffp-contract=off"
 #define OPTIONS_TEXT "-std=c99 -O2 -ffp-contract=off"

@@ -19,8 +19,9 @@
 #define ABOVE 80 /* space for the labels of the highest points, in pixels */
 #define HEIGHT 220
 #define PANEL (TOP + ABOVE + HEIGHT + 62)
-/* Labels rise by 60 degrees. The sine and cosine of this angle, the distance of the lines of two
- * labels, and the length of a label, in pixels. */
+/* A label is a line of text that rises by 60 degrees. SIN and COS: sine and cosine of this angle.
+ * BETWEEN: smallest distance of two parallel labels, in pixels. LABEL: length of a label, in
+ * pixels. */
 #define SIN 0.866
 #define COS 0.5
 #define BETWEEN 11
@@ -180,7 +181,8 @@ add_ticks (const Panel *panel)
 }
 
 /* Returns whether a plan is Pareto optimal: each other plan has a larger arena, or a larger value
- * of the quantity on the vertical axis. Among equal plans, only the first is optimal. */
+ * on the vertical axis. Of several plans with the same arena and the same value, only the first is
+ * Pareto optimal. */
 static gboolean
 is_best (const Panel *panel, guint index)
 {
@@ -200,9 +202,10 @@ is_best (const Panel *panel, guint index)
   return TRUE;
 }
 
-/* Returns a position at the left of `at`, or at `at`, for a label that overlaps none of the placed
- * labels. Two labels overlap if their lines are nearer than BETWEEN, and if the begin of one label
- * is less than LABEL ahead of the begin of the other. */
+/* Returns the position at which a label begins: `at`, or a position to the left of `at` if the
+ * label would overlap a label in `placed`. Labels are parallel slanted lines of text. Two labels
+ * overlap if the distance of these lines is less than BETWEEN, and if the distance of the begins of
+ * the two labels, along the text, is less than LABEL. */
 static Point
 find_free (const GArray *placed, Point at)
 {
@@ -219,8 +222,8 @@ find_free (const GArray *placed, Point at)
   return at;
 }
 
-/* Adds a label for each Pareto-optimal plan, from the most memory to the least, which is the order
- * of the plans. A white outline keeps a label readable above a point. */
+/* Adds a label for each Pareto-optimal plan, in the order of the plans: the plan with the largest
+ * arena is the first. A white outline keeps a label readable above a point. */
 static void
 add_labels (const Panel *panel)
 {

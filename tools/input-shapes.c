@@ -11,11 +11,11 @@
 
 #include <string.h>
 
-/* The functions below read tensors from the files of --input, and make a text as in --shape from
- * the shape of each tensor. */
+/* The functions below read tensors from the files of --input, and write the shape of each tensor as
+ * an argument of --shape, such as "x=1,3". */
 
-/* Returns whether a --shape is given for the input of this name. If `name` is NULL, returns whether
- * a --shape is given for any input. */
+/* Returns whether an argument of --shape gives the shape of the input `name`, or of an input
+ * without a name. If `name` is NULL, returns whether there is any --shape. */
 static gboolean
 is_given (char *const *shapes, const char *name)
 {
@@ -86,8 +86,8 @@ add_value (GPtrArray *values, char *const *defaults, const char *name, CleaveTen
   g_ptr_array_add (values, value);
 }
 
-/* Adds to `values` the tensors of one --input (`text`) for inputs with default values. `defaults`:
- * names of these inputs. */
+/* Reads the tensors of one --input (`text`). Adds to `values` the tensors of the inputs that have
+ * default values. `defaults` has the names of these inputs. */
 static gboolean
 add_values (
     GPtrArray *values, char *const *names, char *const *defaults, const char *text, GError **error)
@@ -123,8 +123,8 @@ add_values (
   }
 }
 
-/* If --input gives values to inputs with default values, loads the model again and returns the new
- * graph. If not, returns `graph`. Takes ownership of `graph`. */
+/* If --input gives values to inputs that have default values, loads the model again with these
+ * values, and returns the new graph. If not, returns `graph`. Takes ownership of `graph`. */
 static CleaveGraph *
 load_with_defaults (CleaveGraph *graph,
                     const char *path,
@@ -153,8 +153,9 @@ load_with_defaults (CleaveGraph *graph,
 /* The functions below load a model for which --shape gives ranges of extents. The input files give
  * the extents. */
 
-/* Adds the texts of --shape to `shapes`. Leaves out a range if `shapes` has an entry for the same
- * name already. */
+/* Adds the arguments of --shape (`texts`) to `shapes`, which has the shapes of the input files,
+ * such as "x=1,3". Leaves out an argument with a range, such as "x=1..8,3", if `shapes` already has
+ * a shape for the same input. */
 static void
 add_texts (GPtrArray *shapes, char *const *texts)
 {
@@ -201,9 +202,9 @@ check_extents (const CleaveGraph *graph, const CleaveGraph *largest, GError **er
   return TRUE;
 }
 
-/* Loads the model with the shapes of the input files in place of the ranges of --shape. `largest`
- * is the model with the largest extents that these ranges allow. Returns NULL and sets the error if
- * a dimension of an input is longer than in `largest`. */
+/* Loads the model with the shapes of the input files in place of the shapes with ranges of --shape.
+ * `largest` is the model with the largest extents that these ranges allow. Returns NULL and sets
+ * the error if a dimension of an input is longer than in `largest`. */
 static CleaveGraph *
 load_in_range (const char *path,
                CleaveModelOptions *model,

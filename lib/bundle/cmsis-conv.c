@@ -6,7 +6,8 @@
 #include "../ir/align.h"
 #include "cmsis-parts.h"
 
-/* channels that arm_depthwise_conv_wrapper_s8() copies at once on processors with Helium */
+/* Number of channels that arm_depthwise_conv_wrapper_s8() copies at once on processors with
+ * Helium. */
 #define DEPTHWISE_CHANNELS 124
 
 static CleaveBundleWindow
@@ -18,13 +19,13 @@ conv_window (const CleaveBundleCmsisCall *call)
                                      &conv->dilations, &conv->pads);
 }
 
-/* Index of the operand that has the shift of each channel (op-conv-integer.c). */
+/* Index of the operand with the shifts of the channels (op-conv-integer.c). */
 #define SHIFT 4
 
-/* Reads the shift of each channel's scale. A right shift of over 30 bits is undefined in CMSIS-NN.
- * If such a shift makes every sum of the channel 0, sets the multiplier and the shift to 0 instead.
- * Returns FALSE if a shift is still too large, or if a sum does not fit into 32 bits before or
- * after its left shift. */
+/* Reads the shift of the scale of each channel into `call->shifts`. CMSIS-NN cannot shift to the
+ * right by more than 30 bits. If a larger shift would round all sums of a channel to 0, sets the
+ * multiplier and the shift of the channel to 0, which gives the same results. Returns FALSE if
+ * another shift is too large, or if a sum of products, shifted left, may not fit into 32 bits. */
 static gboolean
 read_shifts (CleaveBundleCmsisCall *call)
 {
@@ -108,9 +109,9 @@ cleave_bundle_cmsis_check_conv (CleaveBundleCmsisCall *call, CleaveBundleLayer *
   return cleave_bundle_cmsis_has_few_pads (call, &w);
 }
 
-/* Returns whether arm_depthwise_conv_wrapper_s8() should compute the layer. Refuses dilations, and
- * several channels of the result for each channel of x (a depth multiplier): for these, CMSIS-NN is
- * slower than Cleave's kernel. */
+/* Returns whether arm_depthwise_conv_wrapper_s8() should compute the layer. Refuses dilations and
+ * depth multipliers (several result channels for each channel of x), since CMSIS-NN is slower than
+ * Cleave's kernel in these cases. */
 gboolean
 cleave_bundle_cmsis_check_depthwise (CleaveBundleCmsisCall *call, CleaveBundleLayer *layer)
 {
@@ -145,8 +146,8 @@ print_weights (const CleaveBundleCmsisCall *call, CleaveBundleLayer *layer, GStr
                                                          (gsize) (channels * conv->in * taps)));
 }
 
-/* Appends the field `filter`: the constants that every kind of convolution has. Appends only the
- * first `n_scales` scales: 1 scale if all channels have the same one. */
+/* Appends the field `filter`: the constants that every kind of convolution has. Appends the scales
+ * of the first `n_scales` channels; `n_scales` is 1 if all channels have the same scale. */
 static void
 print_filter (const CleaveBundleCmsisCall *call,
               gsize n_scales,

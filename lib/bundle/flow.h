@@ -48,8 +48,8 @@ typedef struct
   guint end, value; /* indices of the segment's result and of the overlaid value;
                      * CLEAVE_BUNDLE_NONE: no overlay */
   gint64 lag;       /* smallest distance, in bytes, from the begin of the result to the begin of the
-                     * overlaid value. If the segment is_upward: from the end of the value to the
-                     * end of the result. A negative lag -n lets the result begin at most n bytes
+                     * overlaid value. If the rows are computed upward: from the end of the value to
+                     * the end of the result. A negative lag -n lets the result begin at most n bytes
                      * after the value (upward: end at most n bytes before the end of the value) */
 } CleaveBundleOverlay;
 
@@ -115,8 +115,9 @@ typedef struct
                        * (flow-steady.c), and use no result of an earlier dry run (flow-runs.c) */
   /* indexed by step minus segment.first: the reader that requested the step's next row */
   guint *reader;
-  CleaveBundleRun runs[3]; /* [0]: the last dry run without bands; [1]: the last dry run with bands;
-                            * [2]: the last dry run of a segment that is_upward */
+  CleaveBundleRun runs[3]; /* the last dry runs (CleaveBundleRun). [0]: of a segment in one band;
+                            * [1]: of a segment in several bands; [2]: of a segment whose loop
+                            * computes rows upward (`is_upward`) */
   GArray *overlays;        /* CleaveBundleOverlayGroup: the overlays of all segments for which the
                             * current dry run counts the rows of rings */
   GArray *readers;         /* CleaveBundleReader: the operands that read the overlaid values. The

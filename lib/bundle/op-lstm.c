@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Record of TfliteLstm of int8. recurrent.c makes its steps. */
+/* The op record of TfliteLstm with int8 operands. recurrent.c turns a TfliteLstm node into steps of
+ * the bundle. */
 
 #include <cleave/cleave-tflite.h>
 
@@ -11,8 +12,9 @@
 enum { X, W, R, B, INITIAL_H, INITIAL_C };
 #define N_GATES 4
 
-/* Adds the array of biases: each bias minus the zero point times the sum of its row of weights. The
- * numbers wrap around. Returns the C expression of the array. */
+/* Adds an array with one number for each row of `weights`: the bias of the row, minus `zero` times
+ * the sum of the weights of the row. The numbers wrap around at 32 bits. `bias` is the index of the
+ * operand with the biases; 0: all biases are 0. Returns the C expression of the array. */
 static const char *
 add_biases (
     const CleaveNode *node, guint weights, guint bias, gint64 zero, CleaveBundleLayer *layer)
@@ -38,7 +40,8 @@ add_constant (const CleaveNode *node, guint operand, const char *type, CleaveBun
       (gsize) cleave_shape_n_elements (&node->operands[operand].result->type.shape));
 }
 
-/* Appends two fields: `n` multipliers and `n` shifts. `prefix`: begin of both field names. */
+/* Appends two fields to `fields`: an array of `n` multipliers, and an array of `n` shifts. Both
+ * field names begin with `prefix`. Returns FALSE and sets the error if a multiplier is negative. */
 static gboolean
 print_factors (const CleaveNode *node,
                const char *prefix,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Records of RNN, GRU and LSTM of float32 in the forward direction. prepare-recurrent.c rewrites
- * nodes with other directions. recurrent.c makes the steps. */
+/* The op records of RNN, GRU and LSTM with float32 operands and the forward direction.
+ * prepare-recurrent.c rewrites nodes with other directions. recurrent.c turns a node into steps of
+ * the bundle. */
 
 #include <math.h>
 

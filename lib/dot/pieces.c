@@ -83,11 +83,12 @@ cleave_node_find_letters (const CleaveNode *node)
   return letters;
 }
 
-/* The functions below find the parts of the whole that nodes compute. */
+/* The functions below find, for each node that computes a part of the result of a split node, the
+ * range of this part in the whole result. */
 
-/* Returns whether a part is cut only along spatial dimensions. In an ONNX file, a Concat along rows
- * stands for an Assemble. A Concat along channels was in the model before the split, so its
- * operands are no pieces. */
+/* Returns whether a join cuts its result only along spatial dimensions to get the part at `place`.
+ * In an ONNX file, a Concat along rows stands for an Assemble. A Concat along channels was in the
+ * model before the split, so its operands are no pieces. */
 static gboolean
 cuts_rows (const CleavePiecePlace *place, const char *letters)
 {
@@ -98,8 +99,8 @@ cuts_rows (const CleavePiecePlace *place, const char *letters)
   return TRUE;
 }
 
-/* Returns whether a join assembles pieces: it has no views among its operands. A join with views
- * among its operands only adds rows of a neighbor to a piece. */
+/* Returns whether a join assembles pieces, and not rows of neighboring pieces. A join of rows has
+ * views among its operands; a join of pieces has none. */
 static gboolean
 joins_pieces (const CleaveNode *join)
 {
@@ -130,8 +131,9 @@ note_place (const CleaveOperand *use,
     places[piece->id] = *place;
 }
 
-/* Sets places[id] for the nodes that compute the operands of a join: each operand is a part of the
- * join's result. Computes the ranges of the join only once, since a join may have many operands. */
+/* Sets places[id] for the nodes that compute the operands of a join, since each operand is a part
+ * of the join's result. Computes the ranges of all operands at once, since a join may have many
+ * operands. */
 static void
 note_parts (const CleaveNode *join, const CleaveOp *assemble, CleavePiecePlace *places)
 {
@@ -147,9 +149,9 @@ note_parts (const CleaveNode *join, const CleaveOp *assemble, CleavePiecePlace *
     }
 }
 
-/* Sets places[id] for nodes that compute the operands of a piece. If the piece computes each range
- * of its result from the same range of an operand, the operand is a piece with the same range as
- * the piece. */
+/* Sets places[id] for the nodes that compute some operands of `node`, which is a piece. Each of
+ * these operands is read as in an element-wise op: `node` computes each range of its result from
+ * the same range of the operand. So the operand is a piece with the same place as `node`. */
 static void
 note_operands (const CleaveNode *node, const CleaveOp *assemble, CleavePiecePlace *places)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Draws a frame for each rank, and a dashed arrow for each message between ranks (rank-frames.h).
- * */
+/* Draws a frame for each rank, and dashes the arrows between ranks (rank-frames.h). */
 
 #include "rank-frames.h"
 

@@ -3,10 +3,13 @@
 
 #include "draw.h"
 
-/* Shows the rank on which each node runs: a frame for each rank, and a dashed arrow for each value
- * that one rank sends to another. draw.c uses this header in place of frames.h if the options have
- * ranks. Example: rank 0 sends a value to two Convs on rank 1; the first arrow shows "65536 bytes",
- * and the second arrow shows no text. */
+/* Shows the rank on which each node runs: draws a frame around the nodes of each rank. Each arrow
+ * from a node to a reader on another rank is dashed. A value is sent only once to each rank, so
+ * only the first arrow from a value to a rank shows the bytes of the message. Example: two Convs on
+ * rank 1 read a value of rank 0. The first arrow shows "65536 bytes", the second arrow shows no
+ * text.
+ *
+ * draw.c uses this header in place of frames.h if the options have ranks. */
 typedef struct _CleaveDotRanks CleaveDotRanks;
 
 /* Returns the state that draws ranks. Reads the rank of each node from the options, in the order of
@@ -15,11 +18,12 @@ typedef struct _CleaveDotRanks CleaveDotRanks;
 CleaveDotRanks *
 cleave_dot_ranks_new (Agraph_t *root, const CleaveGraph *graph, const CleaveDotOptions *options);
 void cleave_dot_ranks_free (CleaveDotRanks *ranks);
-/* Puts a vertex into the frame of the rank of `node`. `node` is NULL for an output of the graph. */
+/* Puts the vertex of `node` into the frame of its rank. `node` is NULL for an output of the graph.
+ */
 void cleave_dot_ranks_add_vertex (CleaveDotRanks *ranks, const CleaveNode *node, Agnode_t *vertex);
-/* Marks an edge as a message if it connects two ranks. A value is sent once to each rank, so only
- * the first edge of a value to a rank shows the number of bytes. `reader` is NULL for an output of
- * the graph. */
+/* Draws the edge from `value` to `reader` dashed if the edge connects two ranks. The first such
+ * edge of a value to a rank shows the bytes of the value. `reader` is NULL for an output of the
+ * graph. */
 void cleave_dot_ranks_mark_edge (CleaveDotRanks *ranks,
                                  const CleaveResult *value,
                                  const CleaveNode *reader,

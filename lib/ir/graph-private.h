@@ -89,7 +89,8 @@ typedef struct
   char *name;
 } CleaveOutput;
 
-/* Sets the origin of a graph, an atomic rc box, and takes ownership of the origin. */
+/* Sets the origin of a graph, and takes ownership of `origin`, which must be an atomic rc box of
+ * GLib. `clear` runs when the last reference to the origin is released. */
 void cleave_graph_set_origin (CleaveGraph *graph, gpointer origin, GDestroyNotify clear);
 /* Sets the table `shared_names` of a graph, and takes ownership of the table. */
 void cleave_graph_set_shared_names (CleaveGraph *graph, GHashTable *names);

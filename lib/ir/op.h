@@ -133,7 +133,7 @@ typedef enum {
   CLEAVE_OP_COMMUTATIVE = 1 << 9, /* the two operands may be swapped: the result has the same bits,
                                    * except for the bits of NaNs. Max and Min do not have this flag,
                                    * because they may return -0 or 0 */
-  CLEAVE_OP_NOT_NEGATIVE = 1 << 10, /* no element of the result is below 0, except -0 and NaN */
+  CLEAVE_OP_NOT_NEGATIVE = 1 << 10, /* each element of the result is NaN, -0, or at least 0 */
   CLEAVE_OP_IN_ORDER = 1 << 11,     /* another process waits until the node has run, for example for
                                      * a message of the node. All nodes of a graph with such a node
                                      * run in the order in which they were built */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Parses numbers, sizes, shapes and lists of command lines and pipelines. */
+/* Parses the numbers, sizes, shapes and lists that command lines and pipelines contain. */
 
 #include "text.h"
 

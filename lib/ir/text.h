@@ -14,6 +14,6 @@ GArray *cleave_text_to_ints (const char *option, const char *text, GError **erro
 GArray *cleave_text_to_doubles (const char *option, const char *text, GError **error);
 /* Parses "0:1,0:16/0:1,16:32" to an array of CleaveRange. Returns NULL on error. */
 GArray *cleave_text_to_ranges (const char *option, const char *text, GError **error);
-/* Returns the position of `at` in a text for a message: "line 2, column 3", or "column 3" if the
- * text has only one line. Lines and columns count from 1. */
+/* Returns the position of the character at address `at` in `text`, in words for an error message:
+ * "line 2, column 3", or "column 3" if `text` has only one line. Lines and columns count from 1. */
 char *cleave_text_dup_place (const char *text, const char *at);

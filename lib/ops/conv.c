@@ -47,9 +47,11 @@ static gboolean
 has_few_channels (const CleaveCall *call)
 {
   const CleaveConvAttrs *a = call->attrs;
-  /* `multiplier` is the number of result channels for each channel of X. If it is 1, fewer than
-   * `many` result channels are few, and a convolution with three spatial dimensions never has few.
-   * If it is larger, fewer than `many_for_each` result channels for each channel of X are few.
+  /* `multiplier` is the number of result channels for each channel of X. Returns TRUE in two cases:
+   *
+   * - `multiplier` is 1, the result has fewer than `many` channels, and the convolution has at most
+   *   two spatial dimensions;
+   * - `multiplier` is larger than 1 and less than `many_for_each`.
    *
    * Time of the kernel with vectors of 16 pixels, divided by the time of the kernel with vectors of
    * channels (3x3 kernel):
@@ -64,9 +66,9 @@ has_few_channels (const CleaveCall *call)
 }
 
 /* Returns whether a vector can hold several groups: X and the result have the same number of
- * channels, and each group has 2, 4 or 8 channels. If so, the kernel for grouped convolutions takes
- * 0.4 times the time of the kernel for ungrouped convolutions. (Measured with AVX-512, 32 groups of
- * 4 channels, a 3x3 kernel and 24x24 pixels.) */
+ * channels, and each group has 2, 4 or 8 channels. The kernel for grouped convolutions then takes
+ * 0.4 times as long as the kernel for other convolutions. (Measured with AVX-512, 32 groups of 4
+ * channels, a 3x3 kernel and 24x24 pixels.) */
 static gboolean
 is_grouped (const CleaveCall *call)
 {

@@ -42,7 +42,7 @@ G_STATIC_ASSERT (sizeof (CleaveSavedHeader) == 64);
   "s"         /* the graph, as text */                                                             \
   "as"        /* names of the graph's inputs, in order */                                          \
   "a(uaxt)"   /* tensors: element type, shape, offset in the data blocks */                        \
-  "a(uaxax)"  /* entry i: the constant with index=i in the text: tensor, begin and end of slice */ \
+  "a(uaxax)"  /* constants, by their index= in the graph's text: tensor; begin, end of slice */    \
   "u"         /* number of threads */                                                              \
   "au" "au"   /* steps in the order of the schedule; thread of each step */                        \
   "ad" "ad"   /* indexed by step: estimated begin, estimated end */                                \

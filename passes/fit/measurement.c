@@ -49,8 +49,9 @@ check_end (const CleaveNode *node, guint dim, guint n_strips, GError **error)
                       node->name, n_strips);
 }
 
-/* Finds the nodes of a segment of a plan (`part`) in a graph. Returns NULL and sets the error if a
- * node does not exist or cannot be cut along the segment's dimensions. */
+/* Makes a CleaveSegment of nodes of `graph` from `part`, a segment of a plan, which names its
+ * nodes. Returns NULL and sets the error if the graph has no node of a name, or if a node cannot be
+ * cut along the dimensions of the segment. */
 static CleaveSegment *
 make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
 {
@@ -95,8 +96,8 @@ make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
   return segment;
 }
 
-/* Finds the nodes of all segments of a plan (`parts`) in a graph. Returns an array of
- * CleaveSegment, or NULL with the error set on failure. */
+/* Makes a CleaveSegment from each segment of a plan (`parts`), as make_segment() does. Returns the
+ * array of the new segments. On failure, returns NULL and sets the error. */
 static GPtrArray *
 make_segments (const GPtrArray *parts, CleaveGraph *graph, GError **error)
 {
@@ -121,9 +122,9 @@ cleave_fit_parts_check (const GPtrArray *parts, CleaveGraph *graph, GError **err
   return segments != NULL;
 }
 
-/* Splits a graph as cleave_fit_parts_apply() does, and records in `pieces` the segment of the plan
- * (part) to which each node belongs. Returns FALSE and sets the error if the graph lacks nodes of a
- * segment. */
+/* Splits a graph as cleave_fit_parts_apply() does. Records in `pieces`, for each node of the split
+ * graph, the index in `parts` of the node's segment, or CLEAVE_SHARED_PART. Returns FALSE and sets
+ * the error if the graph lacks nodes of a segment. */
 static gboolean
 apply (const GPtrArray *parts,
        CleaveGraph *graph,
@@ -209,8 +210,9 @@ describe_peak (const CleaveMemoryTimeline *timeline)
   return g_string_free (list, FALSE);
 }
 
-/* Returns the index of the segment (part) to which a step belongs, or CLEAVE_NO_PART. If several
- * segments share the step, returns `before`, the index of the segment of the previous step. */
+/* Returns the index of the segment (part) to which a step of the timeline belongs, or
+ * CLEAVE_NO_PART. If several segments share the step, returns `before`, the result of this function
+ * for the previous step. */
 static guint
 find_part (const CleaveSegmentPieces *pieces,
            const CleaveGraph *graph,
@@ -226,8 +228,8 @@ find_part (const CleaveSegmentPieces *pieces,
   return part == CLEAVE_SHARED_PART ? before : part;
 }
 
-/* Sets the peak of the plan without overlays (`peak_without_overlays`) and the bytes of each
- * segment of the plan (`part_bytes`), from the live bytes of each step. */
+/* Computes from the live bytes of each step: the peak of the plan without overlays
+ * (`peak_without_overlays`), and the bytes of each segment of the plan (`part_bytes`). */
 static void
 measure_parts (CleaveFitMeasurement *measured,
                const CleaveGraph *graph,
@@ -272,8 +274,8 @@ find_least_arena (const CleaveMemoryTimeline *timeline, const GArray *spans)
   return least;
 }
 
-/* Splits a copy of the graph, and fills `measured`. If `places` is FALSE, does not place the
- * buffers: a lower bound then stands for the arena. */
+/* Splits a copy of the graph, measures the copy, and fills `measured`. If `places` is FALSE, does
+ * not place the buffers, and sets the bytes of the arena to a lower bound. */
 static void
 measure (CleaveFitMeasurement *measured, const CleaveGraph *graph, guint n_threads, gboolean places)
 {
@@ -307,8 +309,8 @@ clear_measurement (CleaveFitMeasurement *measured)
   g_clear_pointer (&measured->peak, g_free);
 }
 
-/* Adds bytes that no live buffer occupies to the bytes of the segments in which the plan has its
- * peak. */
+/* Adds `gaps`, more bytes of the arena that no live buffer occupies at the peak, to the bytes of
+ * each segment that runs at the peak. */
 static void
 add_gaps (CleaveFitMeasurement *measured, gint64 gaps)
 {

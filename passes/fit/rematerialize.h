@@ -15,8 +15,9 @@
  *                   └─ Mul ───┘                     └─ Conv ── Mul ───┘
  *
  * The segment search then cuts one copy into chunks of channels for the pooling, and the other copy
- * into strips. variants.c makes a graph variant with the copies, and a plan repeats them
- * (rewrite.h). */
+ * into strips. variants.c adds the copies to a variant of the graph. A plan stores the list of the
+ * copies. When the caller applies the plan, cleave_fit_rewrite_apply() adds the same copies to the
+ * caller's graph (rewrite.h). */
 
 /* A recomputed node, its copy, and the readers of the copy, by name. If `copy` is NULL, the node is
  * not copied but runs earlier or later (see move-nodes.h). */
@@ -40,14 +41,15 @@ GPtrArray *cleave_fit_rematerialize_pooled (CleaveGraph *graph,
                                             gint64 min_moved);
 /* Returns the total MACs of nodes (CleaveNode). */
 double cleave_fit_copies_count_macs (const GPtrArray *recomputed);
-/* Copies the nodes of `recomputed` for the readers in `first` (CleaveNode), and appends the copies
- * to `copies`. `position` is the position of each node in the order, by node id. Sorts `recomputed`
- * from the last node to the first. */
+/* Copies the nodes in `recomputed` for the readers in `first` (CleaveNode), which then read the
+ * copies. Appends the copies to `copies`. `position` is the position of each node in the order, by
+ * node id. Sorts `recomputed` from the last node to the first. */
 void cleave_fit_rematerialize (GPtrArray *copies,
                                CleaveGraph *graph,
                                const GPtrArray *first,
                                GPtrArray *recomputed,
                                const guint *position);
-/* Repeats the copies and moves in a graph with nodes of the same names. If a node does not exist or
- * a copy exists already, returns FALSE and sets the error. The graph is then unchanged. */
+/* Makes the copies and moves in `copies` again, in a graph with nodes of the same names. If a node
+ * does not exist or a copy exists already, returns FALSE and sets the error. The graph is then
+ * unchanged. */
 gboolean cleave_fit_copies_apply (const GPtrArray *copies, CleaveGraph *graph, GError **error);

@@ -16,13 +16,14 @@
  *     |  shift  |      operand      |
  *     |      result      |
  *
- * While the segment runs, the operand and the result take the bytes that one of them covers. */
+ * While the segment runs, the operand and the result together take the bytes from the begin of the
+ * result to the larger of their two ends. */
 typedef struct
 {
-  gint64 operand, result; /* bytes of the operand, and bytes of the result; `result` 0: no
-                             overlay */
+  gint64 operand, result; /* size of the operand and size of the result, in bytes. `result` is 0 if
+                             there is no overlay */
   /* bytes from the begin of the result to the begin of the operand, as in the drawing; estimated or
-   * measured. The strips that write the result overwrite only rows of the operand that no later
+   * measured. The shift is so large that a strip overwrites only rows of the operand that no later
    * strip reads */
   gint64 shift;
   gint64 estimated_shift; /* the estimated shift; a measurement changes only `shift` */
@@ -60,7 +61,7 @@ typedef struct
                   read again */
 } CleaveFitCandidate;
 
-/* Returns the bytes of a segment with its overlay. */
+/* Returns the bytes that are live while a segment with its overlay runs. */
 static inline gint64
 cleave_fit_candidate_get_least (const CleaveFitCandidate *candidate)
 {

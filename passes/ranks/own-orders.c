@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds an order of all nodes that needs little memory on every rank. An order that needs little
- * memory in the whole graph may suit none of the ranks: different parts of the order suit different
- * ranks. So the search measures several orders of the whole graph on each rank alone, as if the
- * rank never waited. Where a single value connects the earlier nodes with the later nodes, the
- * search may change from one order to another. */
+ * memory in the whole graph may need much memory on a rank, since different ranks need different
+ * orders. So the search measures several orders of the whole graph on each rank alone, as if the
+ * rank never waited. At a position where a single value connects the earlier nodes with the later
+ * nodes, the order of a rank may change from one of these orders to another (order-combine.h). */
 
 #include "own-orders.h"
 
@@ -32,9 +32,9 @@ add (List *list, CleaveNode *node)
   g_ptr_array_add (list->order, node);
 }
 
-/* Visits the operands of `node` from index `*from` on, and returns the first node that computes an
- * operand and is not in `list`. Sets `*from` to the index of this operand. Returns NULL if all
- * these nodes are in `list`. */
+/* Searches the operands of `node`, from index `*from` on, for an operand whose node is not in
+ * `list`. Returns the node that computes this operand, and sets `*from` to the index of the
+ * operand. Returns NULL if the list has the nodes that compute all these operands. */
 static CleaveNode *
 find_missing (const List *list, const CleaveNode *node, guint *from)
 {
@@ -93,9 +93,9 @@ typedef struct
                         other ranks read its results */
 } RankGraph;
 
-/* Returns whether a node takes no time. Such a node runs when another node reads its result.
- * Therefore, two orders need the same memory if the orders differ only in nodes that take no
- * time. */
+/* Returns whether a node takes no time. A rank runs such a node when another node reads the result
+ * of the node. So two orders that differ only in the positions of such nodes need the same memory.
+ */
 static gboolean
 takes_no_time (const CleaveNode *node)
 {
@@ -147,9 +147,9 @@ alone_clear (RankGraph *alone)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (RankGraph, alone_clear)
 
-/* Call this function after `node` was added to `list`. Adds each reader of `node` whose results
- * only other ranks read (`is_sent`), if the list has all nodes that compute operands of the reader.
- * Then does the same for the readers of each added node. */
+/* Adds each reader of `node` whose results only other ranks read (`is_sent`), if the list has all
+ * nodes that compute operands of the reader. Then does the same for the readers of each added node.
+ * `node` must be in the list. */
 static void
 add_sent (const RankGraph *alone, List *list, const CleaveNode *node)
 {
@@ -188,8 +188,9 @@ restrict_to (const RankGraph *alone, const GPtrArray *order)
   return list.order;
 }
 
-/* Returns the nodes of a rank in the one of the `n` orders that needs the least memory on this
- * rank. The nodes are nodes of the whole graph, not of the rank's graph. */
+/* Returns the nodes of a rank in the order that needs the least memory on this rank: one of the `n`
+ * orders in `orders`, or a combination of these orders. The returned nodes are nodes of the whole
+ * graph, not of the rank's graph. */
 static GPtrArray *
 find_own_order (const CleavePlacement *p, guint rank, const GPtrArray *const *orders, guint n)
 {
@@ -215,12 +216,13 @@ find_own_order (const CleavePlacement *p, guint rank, const GPtrArray *const *or
 typedef struct
 {
   List list;
-  GPtrArray **of_rank; /* indexed by rank: the nodes of the rank in its own order */
+  GPtrArray **of_rank; /* indexed by rank: the nodes of the rank, in the order chosen for the
+                        * rank */
   guint *next;         /* indexed by rank: index in `of_rank` of the rank's next node */
 } Merge;
 
-/* Adds nodes of a rank until a node needs a value of another rank. Returns whether it added a
- * node. */
+/* Adds the next nodes of a rank, up to the first node that needs a value from a node that is not
+ * added yet. Returns whether the function added a node. */
 static gboolean
 go_on (Merge *merge, guint rank)
 {
@@ -240,8 +242,8 @@ go_on (Merge *merge, guint rank)
   return merge->list.order->len > begin;
 }
 
-/* Merges the orders of all ranks into one. If all ranks wait for each other, adds the nodes for
- * which the first rank waits. */
+/* Merges the orders of all ranks into `merge->list`. If all ranks wait for each other, adds the
+ * nodes for which the first unfinished rank waits. */
 static void
 merge_all (Merge *merge, guint n_ranks)
 {

@@ -3,15 +3,16 @@
 
 #include "placement.h"
 
-/* Finds an order of the nodes that needs little memory on each rank, although it may make ranks
- * wait for each other. sort.c simulates this order and other orders of the nodes, and chooses
- * one. */
+/* Finds an order of the nodes that needs little memory on each rank. The order may make ranks wait
+ * for each other, so sort.c simulates this order and other orders, and chooses one. */
 
-/* Returns a topological order of all nodes that needs little memory on each rank. Measures the `n`
- * orders in `orders` on each rank alone, as if the rank never waited for others. Each of these
- * orders contains all nodes. Where a single value connects the nodes before it with the nodes after
- * it, a rank may change from one order to another. Then merges the orders of the ranks. If all
- * ranks wait for each other in the merged order, moves forward the nodes that the first waiting
- * rank needs. */
+/* Returns a topological order of all nodes that needs little memory on each rank. `orders` has `n`
+ * orders of all nodes of the graph.
+ *
+ * 1. For each rank, restricts each of the `n` orders to the nodes of the rank. Measures the
+ *    memory of the rank in each order, as if the rank never waited for other ranks. Chooses the
+ *    order with the lowest peak, or a combination of these orders (order-combine.h).
+ * 2. Merges the chosen orders of all ranks. If all ranks wait for each other, first adds the
+ *    nodes for which the first unfinished rank waits. */
 GPtrArray *
 cleave_ranks_find_own_orders (const CleavePlacement *p, const GPtrArray *const *orders, guint n);

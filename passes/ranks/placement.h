@@ -49,20 +49,21 @@ cleave_network_is_possible (const CleaveNetwork *network)
  * rank of inputs to 0. `order` must be topological. */
 CleavePlacement *
 cleave_placement_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
-/* Returns a copy of a placement with the nodes of its graph in another order. */
+/* Returns a copy of the placement `p` in which the nodes of the graph have the order `order`. */
 CleavePlacement *cleave_placement_copy (const CleavePlacement *p, const GPtrArray *order);
 /* Builds and returns the graph of a rank, as cleave_placement_build() does. If the graph never
  * runs, `transport` needs no functions. */
 CleaveGraph *
 cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTransport *transport);
-/* Builds and returns the graph of a rank as if the rank never waited: values from other ranks
- * become available when they are read, and nothing is sent. Fills `origins`, which maps each node
- * to its node in the placement's graph. The graph cannot run. */
+/* Builds a graph with the nodes of one rank, which serves only to measure the memory of the rank
+ * and cannot run. In this graph, the rank sends nothing and never waits: a value from another rank
+ * becomes available when a node reads it. Fills `origins`, which maps each node of the returned
+ * graph to the node of `placement->graph` that it was made from. */
 CleaveGraph *
 cleave_ranks_build_alone (const CleavePlacement *placement, guint rank, GHashTable *origins);
-/* Returns whether two placements have the same number of nodes and the same messages. Two
- * placements of equal splits of one graph have the same messages if they place the nodes in the
- * same way. */
+/* Returns whether two placements have the same number of nodes and the same messages. This is so if
+ * the graphs of the placements are equal splits of one graph, and each node has the same rank in
+ * both. */
 gboolean cleave_placement_is_alike (const CleavePlacement *a, const CleavePlacement *b);
 /* Returns the index of the message that brings a value to rank `to`, which must not be the rank
  * that computes the value. */

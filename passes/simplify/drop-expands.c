@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes element-wise nodes read the operand of an Expand or Tile instead of its result. */
+/* Makes an element-wise node that reads the result of an Expand or Tile read the operand of this
+ * Expand or Tile instead. */
 
 #include "../info.h"
 
@@ -12,11 +13,11 @@
  *     \ /              \ /
  *     Add              Add
  *
- * An element-wise node broadcasts its operands, so it can read the value before the Expand.  A Tile
- * that only repeats dimensions of extent 1 is removed in the same way.
+ * An element-wise node broadcasts its operands, so the node can read the operand of the Expand. The
+ * pass also removes a Tile that repeats only dimensions of extent 1.
  *
- * Before: a valid graph.  After: no element-wise node reads an expanded value, unless only the
- * expanded value gives the result its shape. */
+ * Before: a valid graph.  After: no element-wise node reads an expanded value, unless the result of
+ * the node would have another shape without the Expand or Tile. */
 
 static gboolean
 only_expands (const CleaveNode *node)
@@ -34,9 +35,9 @@ only_expands (const CleaveNode *node)
   return TRUE;
 }
 
-/* Adds a node like `node` that reads the operand of an Expand in place of the result of the
- * Expand. Returns the new node. Returns NULL if no operand is an Expand whose removal keeps the
- * type of the result. */
+/* Adds a copy of `node` that does without one Expand (or Tile): the copy reads the operand of the
+ * Expand in place of its result. Returns the copy. Returns NULL if `node` reads no Expand, or if
+ * without any of the Expands the result of `node` would have another type. */
 static CleaveNode *
 drop_one (CleaveNode *node)
 {

@@ -30,13 +30,14 @@
  * this Slice, MaxPool or Concat comes from a DequantizeLinear that the pass then removes. A MaxPool
  * selects the same element of bytes as of floats, since quantization is monotonic.
  *
- * Before: a valid graph. After: a pair that would cancel is left only if another kind of node
- * stands between the pair, or if a node between the pair has other readers. */
+ * Before: a valid graph. After: a DequantizeLinear and a QuantizeLinear that could cancel are left
+ * only if another kind of node stands between them, or if a node between them has another
+ * reader. */
 
 enum { X, SCALE, ZERO };
 
-/* Between these bounds of a scale, products and quotients of a byte and the scale are normal
- * floats. */
+/* If a scale is between these bounds, a byte times the scale and a byte divided by the scale are
+ * normal floats. */
 #define MIN_SCALE 1e-30f
 #define MAX_SCALE 1e30f
 
@@ -80,9 +81,9 @@ is_for_all (const CleaveNode *node)
   return cleave_shape_n_elements (&node->operands[SCALE].result->type.shape) == 1;
 }
 
-/* `quantize` is a QuantizeLinear that could read `value` directly. Returns whether `value` is the
- * result of a DequantizeLinear with the same scale and zero point. `quantize` would then compute
- * the bytes that the DequantizeLinear reads. */
+/* Returns whether a DequantizeLinear with the scale and zero point of `quantize`, a QuantizeLinear,
+ * computes `value`. If `quantize` read `value`, `quantize` would then compute the bytes that the
+ * DequantizeLinear reads. */
 static gboolean
 cancels (const CleaveNode *quantize, const CleaveResult *value)
 {
@@ -123,8 +124,9 @@ goes_before (const CleaveNode *quantize, const CleaveNode *node)
          any_cancels (quantize, node);
 }
 
-/* Returns the value after quantization: the original bytes if the QuantizeLinear cancels, else the
- * result of a new QuantizeLinear. */
+/* Returns `value` after a QuantizeLinear like `quantize`. If a DequantizeLinear that cancels with
+ * `quantize` (cancels()) computes `value`, returns the operand of the DequantizeLinear. If not,
+ * adds a QuantizeLinear of `value` and returns its result. */
 static CleaveResult *
 quantize_value (const CleaveNode *quantize, CleaveResult *value)
 {

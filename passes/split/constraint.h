@@ -26,16 +26,17 @@ typedef struct
   gint64 schedule, subgraph;
 } CleavePeaks;
 
-/* Measures those peaks of a graph for which `constraint` has a limit, and returns them. If a peak
- * exceeds its limit, appends a message about this limit to `why`. If the peaks of the schedule and
- * of a subgraph exceed their limits, the message is about the schedule. */
+/* Measures and returns the peaks of a graph for which `constraint` has a limit. If a peak exceeds
+ * its limit, appends a message about this limit to `why`. If both peaks exceed their limits, the
+ * message is about the limit of the schedule. */
 CleavePeaks cleave_constraint_measure (const CleaveConstraint *constraint,
                                        const CleaveGraph *graph,
                                        GString *why);
 gboolean cleave_constraint_is_met (const CleaveConstraint *constraint, CleavePeaks peaks);
-/* `peaks` and `other` are the peaks of two splits. Returns whether `peaks` is better. A split is
- * better if its larger ratio is smaller. The two ratios of a split are the peak of the schedule to
- * its limit, and the peak of a subgraph to its limit. */
+/* Returns whether the peaks of one split (`peaks`) are better than the peaks of another split
+ * (`other`). A split has two ratios: the peak of the schedule divided by its limit, and the peak of
+ * a subgraph divided by its limit. A ratio without a limit is 0. Compares the larger ratio of each
+ * split; the smaller of the two is better. */
 gboolean cleave_constraint_prefers (const CleaveConstraint *constraint,
                                     CleavePeaks peaks,
                                     CleavePeaks other);

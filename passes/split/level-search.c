@@ -13,15 +13,15 @@
 
 /* To get the next level, the search multiplies the level by this factor. */
 #define LESS 3 / 4
-/* The search counts its work in units; planning one chunk takes one unit. A look checks whether the
- * pieces of a cut have at most as many bytes as the level. This many looks take one unit. */
+/* The search counts its work in units; planning one chunk takes one unit. A look compares the bytes
+ * of the pieces of one cut with the level. This many looks take one unit. */
 #define LOOKS_PER_UNIT 64
-/* The search checks the legality of cuts into at most this many chunks. Finer cuts are checked only
- * when the graph is split. */
+/* The search checks whether a cut is legal only if the cut has at most this many chunks. Cuts into
+ * more chunks are checked later, when the graph is split. */
 #define MAX_CHECKED 512
-/* At each level, the search tries one split for each dimension d: a split that cuts all nodes along
- * d first. If these splits bring no lower peak at this many consecutive levels, the search stops
- * trying d as the first dimension. */
+/* At each level, the search tries one split for each dimension d. The split for d cuts all nodes
+ * along d first. If this many splits for one d in a row do not lower the peak, the search tries no
+ * more splits for this d. */
 #define PATIENCE 6
 
 /* A node that the search cuts. `at[d]` is the index of the current cut of dimension d. */
@@ -41,12 +41,12 @@ struct _CleaveLevelSearch
 {
   CleaveTrial *trial;
   GPtrArray *members; /* Member: the nodes that are split together */
-  /* Both arrays are indexed by the dimension along which a trial cuts all nodes first
-   * (try_level()). A trial measures the peaks for which there are limits. `least` is the smallest
-   * sum of these peaks in any trial, in bytes. `n_levels_ago` is the number of levels that the
-   * search has tried since the trial with this sum. */
+  /* Both arrays are indexed by the dimension d along which a split cuts all nodes first
+   * (try_level()). The trial of a split measures the peaks for which there are limits, in bytes.
+   * `least[d]` is the smallest sum of these peaks among the splits for d. `n_splits_ago[d]` is the
+   * number of splits for d that the search has tried since the split with this sum. */
   gint64 least[CLEAVE_MAX_RANK];
-  guint n_levels_ago[CLEAVE_MAX_RANK];
+  guint n_splits_ago[CLEAVE_MAX_RANK];
 };
 
 static void
@@ -91,7 +91,8 @@ cleave_level_search_add (CleaveLevelSearch *search,
   g_ptr_array_add (search->members, member);
 }
 
-/* Returns the bytes of the largest piece. If `weights` is TRUE, includes the bytes of constants. */
+/* Returns the bytes of the values that the largest piece reads and computes. If `weights` is TRUE,
+ * includes the bytes of constants. */
 static gint64
 piece_bytes (const Member *member, gboolean weights)
 {
@@ -169,7 +170,7 @@ cut_dimension (Member *member, guint d, gint64 level, gint64 max_n)
 
 /* Cuts a node into the fewest pieces of at most `level` bytes along dimension `first`. If even the
  * smallest pieces along `first` have more bytes, also cuts the node along the other dimensions.
- * Returns whether the cuts differ from the node's cuts before. */
+ * Returns whether this changes the cuts of the node. */
 static gboolean
 cut_member (Member *member, guint first, gint64 level, gint64 max_n)
 {
@@ -189,8 +190,8 @@ cut_member (Member *member, guint first, gint64 level, gint64 max_n)
   return memcmp (before, member->at, sizeof before) != 0;
 }
 
-/* Cuts all nodes of the search into pieces of at most `level` bytes (cut_member()). Returns whether
- * a cut of any node changed. */
+/* Cuts all nodes of the search into pieces of at most `level` bytes, first along dimension `first`
+ * (cut_member()). Returns whether this changes the cuts of any node. */
 static gboolean
 cut_all (CleaveLevelSearch *search, guint first, gint64 level)
 {
@@ -242,11 +243,11 @@ note (CleaveLevelSearch *search, guint first)
   CleavePeaks peaks = search->trial->last;
   gint64 sum = peaks.schedule + peaks.subgraph;
 
-  search->n_levels_ago[first]++;
+  search->n_splits_ago[first]++;
   if (search->least[first] != 0 && sum >= search->least[first])
     return;
   search->least[first] = sum;
-  search->n_levels_ago[first] = 0;
+  search->n_splits_ago[first] = 0;
 }
 
 static gboolean
@@ -258,11 +259,11 @@ may_go_on (const CleaveLevelSearch *search)
   return FALSE;
 }
 
-/* Tries at most one split for each dimension d. The split cuts all nodes along d first, until the
- * pieces of each node have at most `level` bytes (cut_all()). Some nodes cannot be cut into pieces
- * of at most `level` bytes. Returns TRUE as soon as a split meets the limits. Sets `*is_last` to
- * TRUE if, in all these splits, no node has pieces of at most `level` bytes. Lower levels then need
- * not be tried. */
+/* Tries at most one split for each dimension d. The split for d cuts all nodes, along d first,
+ * until the pieces of each node have at most `level` bytes (cut_all()). Some nodes have no pieces
+ * that small. Returns TRUE as soon as a split meets the limits. Sets `*is_last` to TRUE if no node
+ * has pieces of at most `level` bytes in any of these splits. Lower levels then need not be tried.
+ */
 static gboolean
 try_level (CleaveLevelSearch *search, gint64 level, GArray *roots, gboolean *is_last)
 {
@@ -275,7 +276,7 @@ try_level (CleaveLevelSearch *search, gint64 level, GArray *roots, gboolean *is_
     {
       gboolean is_new;
 
-      if (search->n_levels_ago[first] >= PATIENCE)
+      if (search->n_splits_ago[first] >= PATIENCE)
         continue;
       is_new = cut_all (search, first, level);
       for (guint i = 0; i < search->members->len; i++)

@@ -5,8 +5,8 @@
 
 #include "search-state.h"
 
-/* Returns the bytes of value `v` in the largest piece of a combination. `combination` NULL: the
- * finest cut of each dimension. */
+/* Returns the bytes that value `v` takes in the largest piece of a combination. If `combination` is
+ * NULL, cuts each dimension as finely as possible. */
 static gint64
 taken_bytes (const CleaveSearch *search, const CleaveCombination *combination, guint v)
 {
@@ -17,8 +17,8 @@ taken_bytes (const CleaveSearch *search, const CleaveCombination *combination, g
   return n;
 }
 
-/* Appends to the message the bytes that a piece needs, and the operand that takes most of these
- * bytes. */
+/* Appends to the message: `what`, which names the piece; its bytes, `n_bytes`; and the value that
+ * takes most of these bytes. */
 static void
 explain_piece (CleaveSearch *search,
                const char *what,
@@ -53,9 +53,9 @@ count_least_pieces (const CleaveSearch *search)
   return n_bytes / limit + (n_bytes % limit != 0);
 }
 
-/* Composes the message for a limit that only a split into more pieces than allowed can meet. The
- * message states the bytes of the largest piece with the allowed number of pieces, and what the
- * user can change. */
+/* Composes the message for a limit on the bytes of a piece that would require more than
+ * `search->max_n` pieces. The message states the smallest size that the largest piece can have with
+ * at most `max_n` pieces, and the limits that the user can raise. */
 static void
 explain_too_many (CleaveSearch *search)
 {

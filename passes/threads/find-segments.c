@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds ranges of consecutive nodes that need more memory than a limit. Makes a segment of a range
- * if strips reduce the memory. A bottleneck is a node through which all data passes. Each range
- * begins after a bottleneck with a small result, and ends with another bottleneck with a small
- * result. */
+/* Finds ranges of consecutive nodes that need more memory than a limit. If cutting a range into
+ * strips reduces the memory, makes a segment of the range. A bottleneck is a node through which all
+ * data passes. Each range begins after a bottleneck with a small result, and ends with another
+ * bottleneck with a small result. */
 
 #include "find-segments.h"
 
@@ -14,11 +14,12 @@
 #include "../segments/timeline.h"
 #include "../split/dimension-names.h"
 
-/* Segments are found where one thread would need more than this fraction of the limit. With several
- * threads, values live longer, so that the threads may need more than the limit there. */
+/* The search looks for segments where one thread would need more than this fraction of the limit.
+ * With several threads, values live longer, so several threads may need more than the limit there.
+ */
 #define STILL_LARGE 0.65
 
-/* A graph with the order in which it runs. */
+/* A graph, and the order in which its nodes run. */
 typedef struct
 {
   guint n_nodes;
@@ -27,12 +28,11 @@ typedef struct
   gint64 *live;    /* indexed by position: bytes that are live while the node runs */
   /* indexed by position: TRUE if all data passes through the node, so that no later node reads a
    * result of an earlier node */
-
   gboolean *is_bottleneck;
   gboolean *taken; /* indexed by position: the node is in a segment */
 } Analysis;
 
-/* A range of positions: after `begin`, up to and including `end`. */
+/* A range of positions in the order: `begin` + 1 to `end`, both included. */
 typedef struct
 {
   guint begin, end;
@@ -134,8 +134,8 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
 }
 
 /* Returns a segment that ends with the node at `range->end`. Follows the operands of this node
- * backwards, and adds each node after `range->begin` whose result has more than `small` bytes. Adds
- * no other nodes, and does not follow their operands. */
+ * backwards, and adds each node after `range->begin` whose result has more than `small` bytes. Does
+ * not follow the operands of nodes that it does not add. */
 static CleaveSegment *
 segment_new (const Analysis *a, const PositionRange *range, gint64 small, guint n_threads)
 {
@@ -166,9 +166,11 @@ segment_new (const Analysis *a, const PositionRange *range, gint64 small, guint 
   return segment;
 }
 
-/* Returns an array with one entry for each position: where a segment that contains this position
- * can end. The end is the next bottleneck whose result has at most `small` bytes, at the position
- * or later. The entry is 0 if this bottleneck has no rows to cut. */
+/* Returns an array indexed by position: the position at which a segment that contains this position
+ * can end. A segment can end at the first bottleneck, at this position or later, whose result has
+ * at most `small` bytes. The entry is 0 if there is no such bottleneck, or if the result of this
+ * bottleneck has too few rows for the threads (find_rows()). A bottleneck is a node through which
+ * all data passes. */
 static guint *
 find_ends (const Analysis *a, gint64 small, guint n_threads)
 {
@@ -186,8 +188,9 @@ find_ends (const Analysis *a, gint64 small, guint n_threads)
   return ends;
 }
 
-/* Returns the begin of a segment: the position of the last bottleneck before `high` whose result
- * has at most `small` bytes. Returns `after` if there is no such bottleneck. */
+/* Returns the begin of a segment: the last position from `after` to `high` - 1 that has a
+ * bottleneck whose result has at most `small` bytes. Returns `after` if there is no such position.
+ */
 static guint
 find_begin (const Analysis *a, guint high, guint after, gint64 small)
 {
@@ -237,8 +240,8 @@ is_taken (const Analysis *a, const CleaveSegment *segment)
   return FALSE;
 }
 
-/* Adds the segment if strips reduce its memory enough. If not, frees the segment and returns
- * FALSE. */
+/* Adds a segment to `segments` if cutting it into strips reduces its memory enough, and if no other
+ * segment has one of its nodes. If not, frees the segment and returns FALSE. */
 static gboolean
 add_segment (const Analysis *a,
              CleaveSegment *segment,
@@ -265,8 +268,7 @@ add_range (const Analysis *a,
   return add_segment (a, segment_new (a, range, -1, task->n_threads), task, segments);
 }
 
-/* Returns the largest number of bytes that are live in a step of a segment. */
-
+/* Returns the largest number of bytes that are live while a node of the segment runs. */
 static gint64
 find_live (const Analysis *a, const CleaveSegment *segment)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes parts of values. Reads each part from the node that computes it, past views and joins, or
- * cuts it out of a constant. A window is the strided range of a value that a part has. */
+/* Makes parts of values. Follows views and joins back to the node that computes the elements of a
+ * part, and reads the part from this node. Cuts parts of constants out of the constants. A window
+ * is the strided range that a part has in its value. */
 
 #include "forwarding.h"
 
@@ -103,9 +104,9 @@ find_holder (const CleaveJoin *join, const CleaveRange *range)
   return holder;
 }
 
-/* Goes one node back: a view or a join computes `value`, and one of its operands has all elements
- * of `window`. Replaces `value` by this operand, and `window` by the window of the operand with the
- * same elements. Returns FALSE if there is no such operand. */
+/* Checks whether a view or a join computes `value`, and has an operand with all elements of
+ * `window`. If so, sets `value` to this operand, and `window` to the window that these elements
+ * have in the operand. If not, returns FALSE. */
 static gboolean
 step_back (CleaveForwarder *forwarder, CleaveResult **value, CleaveStridedRange *window)
 {
@@ -146,9 +147,8 @@ step_back_all (CleaveForwarder *forwarder, CleaveResult **value, CleaveStridedRa
       return;
 }
 
-/* No operand of a join contains the whole window. Returns whether the window should be read from
- * several operands. Reading from several operands is useful only if the window cuts a joined
- * dimension. */
+/* Returns whether a window should be read from several operands of a join, since no operand
+ * contains the whole window. This is useful only if the window cuts a joined dimension. */
 static gboolean
 cuts_joined_dim (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveShape *shape)
 {
@@ -163,7 +163,8 @@ cuts_joined_dim (const CleaveJoin *join, const CleaveStridedRange *window, const
   return FALSE;
 }
 
-/* Removes from `found` the parts that other parts contain. */
+/* Removes operand a from `found` if `found` also has an operand b that, within `range`, has all
+ * elements of a. Of operands with the same elements, keeps the first. */
 static void
 drop_contained (GArray *found, const CleaveJoin *join, const CleaveRange *range)
 {
@@ -189,8 +190,8 @@ drop_contained (GArray *found, const CleaveJoin *join, const CleaveRange *range)
   g_array_set_size (found, n);
 }
 
-/* Returns a new join of the parts of operands that the window overlaps. A part may be a Slice of
- * another join. get_joined() does not follow such a Slice by recursion, but puts it into `pending`.
+/* Returns a new join of parts of the operands that the window overlaps. A part may be a Slice of
+ * another join. Does not follow this Slice by recursion, but puts the Slice into `pending`.
  * read_pending() later replaces the Slice by a part of an earlier value. */
 static CleaveResult *
 get_joined (CleaveForwarder *forwarder,
@@ -230,12 +231,12 @@ get_joined (CleaveForwarder *forwarder,
   return joined;
 }
 
-/* a value with more readers than this is not searched for a reader of the whole value, so that
- * forwarding takes linear time */
+/* If a value has more readers than this, is_read_whole() does not examine the readers, so that
+ * forwarding takes linear time. */
 #define MAX_READERS 16
 
-/* Returns whether a node other than a view reads the value. The whole value must then exist in any
- * case. */
+/* Returns whether a node other than a view reads the value, or the value is an output. The whole
+ * value must then exist. Returns FALSE if the value has more than MAX_READERS readers. */
 static gboolean
 is_read_whole (const CleaveResult *value)
 {
@@ -247,9 +248,9 @@ is_read_whole (const CleaveResult *value)
   return FALSE;
 }
 
-/* Returns whether a window is read from a new join of the parts that it overlaps. If the window
- * overlaps all parts and another reader needs the old join, a new join would wait for the same
- * parts and copy them. The window is then read from the old join. */
+/* Returns whether the window is read from a new join of the operands that it overlaps. Returns
+ * FALSE if the window overlaps all operands of the join, and another reader needs the join. A new
+ * join would then wait for the same operands and copy them again. */
 static gboolean
 needs_new_join (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveResult *value)
 {
@@ -265,7 +266,7 @@ needs_new_join (const CleaveJoin *join, const CleaveStridedRange *window, const 
 }
 
 /* Returns the elements of `value` in `window`, as a new join of parts of `value` or as one part.
- * The caller has already replaced `value` by the earliest value that contains these elements. */
+ * `value` must be the earliest value that contains these elements (step_back_all()). */
 static CleaveResult *
 get_there (CleaveForwarder *forwarder,
            CleaveResult *value,
@@ -299,9 +300,10 @@ forward (CleaveForwarder *forwarder, CleaveResult *part)
   return get_there (forwarder, there, &window, part->node->name);
 }
 
-/* get_joined() added the Slices in `pending`. Replaces each of these Slices by a value that the
- * forwarder finds past views and joins (forward()), if there is one. Keeps the key of a replaced
- * Slice in `parts`, and maps the key to the value that replaced the Slice. */
+/* Empties `pending`, the queue of the Slices that get_joined() added to the graph. For each Slice,
+ * forward() searches a value with the same elements past views and joins. If forward() finds a
+ * value, replaces the Slice by this value. The key of the Slice in `parts` then maps to the value.
+ */
 static void
 read_pending (CleaveForwarder *forwarder)
 {

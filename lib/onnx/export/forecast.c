@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Forecasts how ONNX Runtime runs the file of a graph: the nodes in Loops, and the bytes of
- * values. */
+/* Builds the ONNX file of a graph in memory, to find which nodes the file has in Loops, and to
+ * estimate the bytes of activations while ONNX Runtime runs the file. */
 
 #include "../forecast.h"
 

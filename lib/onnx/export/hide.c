@@ -2,13 +2,14 @@
 
 /* Hides shapes from ONNX Runtime until it runs the model.
  *
- * ONNX Runtime keeps the buffer of a dead value of known shape for the next value of that shape,
- * even if that value comes much later. ONNX Runtime frees the buffer of a value of unknown shape at
- * once.
+ * If the shape of a value is unknown before the run, ONNX Runtime frees the buffer of the value as
+ * soon as the value is dead. If the shape is known, ONNX Runtime keeps the buffer for the next
+ * value of the same shape, even if the next value comes much later.
  *
- * A list of extents is unknown before the run if a Loop returns it: constant folding does not
- * evaluate a Loop. So the exporter adds a Loop of one iteration that returns such lists. A Reshape
- * changes each input to the shape in a list, and each Resize reads its sizes from a list:
+ * ONNX Runtime does not know a list of extents that a Loop returns, since constant folding does not
+ * evaluate a Loop. So the exporter adds a Loop of one iteration that returns lists of extents. A
+ * Reshape gives each input the shape in one of these lists, and each Resize reads its sizes from a
+ * list:
  *
  *     Loop (lists) -> s, t      Reshape (input, s) -> x      Resize (y, sizes = t)
  *
@@ -29,9 +30,9 @@ find_constant (const Onnx__GraphProto *graph, const char *name)
   return NULL;
 }
 
-/* Adds a list of integers as a separate initializer, and returns its name. Unlike
- * cleave_onnx_add_list(), does not share equal lists: a shared list may be in the body of a Loop,
- * where other nodes cannot read it. */
+/* Adds a list of integers as a new initializer, and returns the name of the initializer. Unlike
+ * cleave_onnx_add_list(), does not reuse the initializer of an equal list. Such an initializer may
+ * be in the body of a Loop, and nodes outside the body could not read it. */
 static const char *
 add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n)
 {
@@ -108,8 +109,9 @@ shape_loop_init (ShapeLoop *shapes, CleaveOnnxExport *export)
   g_ptr_array_add (shapes->lists, NULL);
 }
 
-/* Adds a constant list to the lists that the Loop returns. `list`: name of the list; `rank`: its
- * length. Returns the name of the Loop's result, which begins with `name`. */
+/* Adds a constant list to the lists that the Loop returns. `list` is the name of the list, and
+ * `rank` is the length of the list. Returns the name of the new result of the Loop; this name
+ * begins with `name`. */
 static const char *
 pass_list (ShapeLoop *shapes, const char *list, const char *name, guint rank)
 {
@@ -158,7 +160,7 @@ write_shape_loop (const ShapeLoop *shapes)
   write_body (shapes, loop);
 }
 
-/* A Reshape that is added after the Loop. */
+/* A Reshape to add after the Loop: the names of its operands, and the name of its result. */
 typedef struct
 {
   const char *operands[2], *to;
@@ -175,8 +177,8 @@ write_reshapes (CleaveOnnxExport *export, const GArray *shapings)
     }
 }
 
-/* Returns the only reader of a value if it is a Reshape or another node that only changes the
- * shape. Returns NULL if not. */
+/* Returns the only reader of a value, if this reader is a Reshape or another node that only changes
+ * the shape. If not, returns NULL. */
 static const CleaveNode *
 find_reshaping (const CleaveResult *value)
 {
@@ -185,10 +187,11 @@ find_reshaping (const CleaveResult *value)
   return reader != NULL && (reader->op->flags & CLEAVE_OP_ROW_MAJOR) != 0 ? reader : NULL;
 }
 
-/* Returns whether an input keeps its shape in the file: the input has one element, or nodes only
- * reshape it to an output. ONNX Runtime 1.30 would replace the added Reshape and these nodes by one
- * Reshape to the known shape at their end. It would then refuse the file, since the list of the
- * added Reshape is no constant. */
+/* Returns whether an input must keep its shape in the file. This is so if the input has one
+ * element, or if a chain of nodes that only reshape leads from the input to an output. ONNX Runtime
+ * 1.30 replaces a chain of reshapes by one Reshape to the last shape. ONNX Runtime would refuse a
+ * file with the added Reshape at the begin of the chain, since the list of the added Reshape is no
+ * constant. */
 static gboolean
 keeps_its_shape (const CleaveResult *input)
 {
@@ -209,8 +212,8 @@ pass_shapes_of_inputs (ShapeLoop *shapes, GArray *shapings)
   Onnx__GraphProto *graph = export->model->graph;
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
 
-  /* this loop skips inputs with default values, which graph->input lists last: these inputs are
-   * weights, so their shapes stay known */
+  /* the shapes of inputs with default values stay known, since these inputs are weights.
+   * graph->input lists them last, so the loop does not reach them */
   for (guint i = 0; i < export->graph->inputs->len; i++)
     {
       const CleaveResult *input = export->graph->inputs->pdata[i];
@@ -232,8 +235,8 @@ pass_shapes_of_inputs (ShapeLoop *shapes, GArray *shapings)
 
 #define RESIZE_SIZES 3 /* index of the operand `sizes` */
 
-/* Returns the initializer with the sizes that a Resize reads. Returns NULL if the sizes are not
- * constant, or if the node is another op. */
+/* Returns the initializer with the sizes that `node`, a Resize, reads. Returns NULL if the sizes
+ * are not constant, or if `node` is no Resize. */
 static const Onnx__TensorProto *
 find_sizes (const Onnx__GraphProto *graph, const Onnx__NodeProto *node)
 {
@@ -245,9 +248,10 @@ find_sizes (const Onnx__GraphProto *graph, const Onnx__NodeProto *node)
   return list != NULL && list->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ? list : NULL;
 }
 
-/* Makes each Resize read its sizes from the added Loop: from constant sizes, ONNX Runtime would
- * know the shapes of all later values. A Resize requires a list of known length. So a Reshape
- * between the Loop and the Resize tells ONNX Runtime the length of the list. */
+/* Makes each Resize with constant sizes read its sizes from a result of the Loop that the exporter
+ * adds (ShapeLoop). If the sizes stayed constant, ONNX Runtime would know the shapes of all later
+ * values. A Resize requires a list of known length. So a Reshape between the Loop and the Resize
+ * tells ONNX Runtime the length of the list. */
 static void
 pass_sizes (ShapeLoop *shapes, GArray *shapings)
 {
@@ -295,9 +299,10 @@ hide_known_shapes (CleaveOnnxExport *export)
 /* The function below removes one extent from the constant list of a Reshape, so that the runtime
  * cannot infer the shape of the result. */
 
-/* Replaces the largest extent in a Reshape's list by -1. In a list of four or more extents, keeps
- * the first two (batch and channels). In a list of three, keeps the last (channels). A runtime also
- * knows numbers of channels from the shapes of the weights. */
+/* Replaces the largest extent in the constant list of a Reshape by -1. In a list of four or more
+ * extents, keeps the first two extents (batch and channels). In a list of three extents, keeps the
+ * last extent (channels). The channels need not be hidden: a runtime also knows the number of
+ * channels from the shapes of the weights. */
 static void
 hide_list (CleaveOnnxExport *export, Onnx__NodeProto *node)
 {
@@ -350,8 +355,8 @@ name_shape (CleaveOnnxExport *export, const char *name, const CleaveTensorType *
 }
 
 /* Declares the type of each intermediate value, with a new symbolic name in place of each extent
- * above 1. Leaves out the result of an in-place op, since that result has the extents of its
- * operand. */
+ * above 1. Leaves out the result of an op that keeps the shape of its only operand
+ * (keeps_shape()). */
 static void
 name_shapes (CleaveOnnxExport *export)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades ops of opsets 18 to 26 to the forms of opset 17, which our op records have. */
+/* Converts ops of the later opsets 18 to 26 back to opset 17, since our op records describe the ops
+ * as in opset 17. */
 
 #include <cleave/cleave-frameworks.h>
 
@@ -53,8 +54,8 @@ reduce_nothing (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades a reduction. Its axes are an operand since opset 18 (ReduceSum: since opset 13); in our
- * op record they are an attribute. */
+/* Converts a reduction of opset 18 or later, whose axes are an operand. In our op record, the axes
+ * are an attribute. */
 gboolean
 cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error)
 {
@@ -74,8 +75,8 @@ cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades Split with the attribute num_outputs: computes the sizes of the results. The sizes are
- * equal, but the last size may be smaller. */
+/* Converts a Split with the attribute num_outputs: computes the sizes of the results, and adds them
+ * as the operand `split`. All sizes are equal, but the last size may be smaller. */
 gboolean
 cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error)
 {
@@ -129,8 +130,8 @@ cleave_onnx_find_axes (CleaveOnnxNode *node, const CleaveOnnxAttr *list, guint r
   return g_steal_pointer (&axes);
 }
 
-/* Upgrades the pads of a Pad with the operand `axes`: the pads of the listed axes become pads of
- * all axes, with 0 for the axes that are not listed. */
+/* Removes the operand `axes` of a Pad: replaces the pads of the axes in `axes` by pads of all axes,
+ * with 0 for each axis that is not in `axes`. */
 static gboolean
 spread_pads (CleaveOnnxNode *node, const CleaveShape *x, GError **error)
 {
@@ -161,8 +162,8 @@ spread_pads (CleaveOnnxNode *node, const CleaveShape *x, GError **error)
   return TRUE;
 }
 
-/* Returns a value of which one axis is padded with mode wrap: a Gather reads indices modulo the
- * extent. A negative pad first removes elements. */
+/* Adds a Gather that pads axis `d` of `x` with the mode wrap: the indices of the Gather repeat the
+ * elements of the axis. A negative pad first removes elements. Returns the result of the Gather. */
 static CleaveOnnxValue *
 wrap_axis (
     CleaveOnnxNode *node, CleaveOnnxValue *x, guint d, gint64 before, gint64 after, GError **error)
@@ -211,8 +212,7 @@ wrap (CleaveOnnxNode *node, guint rank, GError **error)
     }
   if (any)
     return cleave_onnx_finish (node, x);
-  cleave_onnx_node_set_string (node, "mode", "constant"); /* mode wrap without pads: all pads are
-                                                           * 0 */
+  cleave_onnx_node_set_string (node, "mode", "constant"); /* all pads are 0: no mode matters */
   return TRUE;
 }
 
@@ -231,7 +231,8 @@ cleave_onnx_upgrade_pad_18 (CleaveOnnxNode *node, GError **error)
   return wrap (node, x->rank, error);
 }
 
-/* Upgrades DFT of opset 20, whose axis is an operand; in our op record it is an attribute. */
+/* Converts a DFT of opset 20 or later, whose axis is an operand. In our op record, the axis is an
+ * attribute. */
 gboolean
 cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error)
 {
@@ -252,8 +253,9 @@ cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades STFT. A real signal may have rank 2, without the dimension for the real and imaginary
- * parts. ONNX Runtime accepts this form, and PyTorch exported it until 2026. */
+/* Adds the last dimension of extent 1 to a real signal of rank 2 that an STFT reads. ONNX requires
+ * this dimension, but ONNX Runtime accepts a signal without it, and PyTorch exported such signals
+ * until 2026. */
 gboolean
 cleave_onnx_upgrade_stft (CleaveOnnxNode *node, GError **error)
 {
@@ -269,7 +271,8 @@ cleave_onnx_upgrade_stft (CleaveOnnxNode *node, GError **error)
   return value != NULL;
 }
 
-/* Upgrades GridSample of opset 20, which renamed the modes. */
+/* Converts GridSample of opset 20 or later to opset 17: renames the mode "linear" to "bilinear",
+ * and the mode "cubic" to "bicubic". */
 gboolean
 cleave_onnx_upgrade_grid_sample_20 (CleaveOnnxNode *node, GError **error)
 {
@@ -283,7 +286,7 @@ cleave_onnx_upgrade_grid_sample_20 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades Cast: removes the attributes that concern only 8-bit floats. */
+/* Removes the attributes of a Cast that concern only 8-bit floats. */
 gboolean
 cleave_onnx_upgrade_cast_19 (CleaveOnnxNode *node, GError **error)
 {

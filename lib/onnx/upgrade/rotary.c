@@ -37,13 +37,13 @@ cleave_onnx_rotary_init (CleaveOnnxNode *node,
   return rotary->cos != NULL && rotary->sin != NULL;
 }
 
-/* The rotation of the pairs of one value. The name of each added node begins with the name of
- * `node` and with `suffix`. */
+/* The rotation of the pairs of one value. The name of each added node consists of the name of
+ * `node`, `suffix`, and a word for the added node. Example: "attention.turned.pairs". */
 typedef struct
 {
   CleaveOnnxNode *node;
   const char *suffix;
-  gint64 axis; /* axis along which the two elements of each pair lie */
+  gint64 axis; /* dimension in which the two elements of a pair differ */
 } Rotation;
 
 static CleaveOnnxValue *
@@ -70,8 +70,8 @@ binary (const Rotation *rotation,
   return CLEAVE_ONNX_STEP (op, name, NULL, x, y);
 }
 
-/* Returns `x` with all pairs rotated. Along `axis`, the first half of `x` holds the first elements
- * of the pairs, and the second half holds the second elements. */
+/* Rotates all pairs of elements of `x`, and returns the result. Along `rotation->axis`, the first
+ * half of `x` has the first elements of all pairs, and the second half has the second elements. */
 static CleaveOnnxValue *
 rotate_pairs (const Rotation *rotation,
               CleaveOnnxValue *x,

@@ -260,8 +260,8 @@ typedef struct
   gint64 begin, n; /* pixels [begin, begin + n) of each line */
   gint64 length;   /* number of floats of the `n` pixels in one line */
   gint64 step;     /* distance of adjacent lines in scratch, in floats */
-  float *lines;    /* interpolated operand lines in scratch. Line i interpolates the operand line at
-                      address from[i]; NULL: line i is unused */
+  float *lines;    /* the interpolated lines in scratch. Line i is for the operand line at address
+                      from[i]; NULL: line i is unused */
   const float *from[MAX_LINES];
   float *sums;
 } Part;
@@ -275,9 +275,9 @@ is_among (const float *from, const float *const *needed, guint n)
   return FALSE;
 }
 
-/* Returns the interpolation of the operand line at address `from`. If scratch does not hold this
- * interpolation, computes it over another interpolation in scratch, but over none whose line is in
- * `needed`. */
+/* Returns the interpolated line for the operand line at address `from`. If scratch does not hold
+ * this interpolated line, computes it, and overwrites another interpolated line in scratch. Does
+ * not overwrite the interpolated lines of the `n_needed` operand lines in `needed`. */
 static const float *
 find_line (Part *part, const float *from, const float *const *needed, guint n_needed)
 {

@@ -96,9 +96,10 @@ cleave_tflite_line_store (
 #undef LOAD
 #undef STORE
 
-/* Multiplies n integers, shifted left by `up`, by a fixed-point factor. The results are equal to
- * cleave_fixed_multiply(), but the loop has no branches. The low 32 bits of `product >> 31` are the
- * same for a logical and an arithmetic shift. The last shift rounds halves away from zero. */
+/* Shifts n integers left by `up` bits, and multiplies them by a fixed-point factor. The results are
+ * equal to those of cleave_fixed_multiply(), but the loop has no branches. `product` is unsigned,
+ * since the low 32 bits of `product >> 31` are the same for a logical and an arithmetic shift. The
+ * shift of `high` by `right` rounds halves away from zero. */
 static inline void
 cleave_tflite_line_multiply (
     const gint32 *from, gint64 n, gint up, gint64 multiplier, gint64 shift, gint32 *to)
@@ -130,7 +131,7 @@ cleave_tflite_line_clamp (gint32 *v, gint64 n, gint64 zero, gint64 min, gint64 m
     v[i] = MIN (MAX (v[i], least), most) + add;
 }
 
-/* Replaces each element of v by the element of `other` if the element of x is negative. */
+/* Sets v[i] to other[i] for each i for which x[i] is negative. */
 static inline void
 cleave_tflite_line_select (const gint32 *x, const gint32 *other, gint64 n, gint32 *v)
 {
@@ -145,8 +146,8 @@ cleave_tflite_line_product (const gint32 *a, const gint32 *b, gint64 n, gint32 *
     to[i] = (gint32) ((guint32) a[i] * (guint32) b[i]);
 }
 
-/* Computes the op on blocks of n elements of both operands, minus their zero points. Stores the
- * result in `a`. */
+/* Computes the op `kind` for n elements. `a` and `b` have the elements of the operands, minus the
+ * zero points. Stores the results in `a`. */
 static inline void
 cleave_tflite_line_combine (CleaveTfliteLineKind kind,
                             const CleaveTfliteBinaryAttrs *p,
@@ -202,8 +203,9 @@ cleave_tflite_line_rescale (const CleaveTfliteRescaleAttrs *p, gint32 *restrict 
       v[i] = (gint32) CLAMP (v[i] + p->y_zero, -highest - 1, highest);
 }
 
-/* Quantizes n floats to the nearest integers, ties away from zero. Adds the greatest float below
- * 1/2 and cuts off the fraction: this is the result of roundf(). */
+/* Divides n floats by the scale, and rounds the quotients to the nearest integers, ties away from
+ * zero. To round like roundf(), adds the greatest float below 1/2 to the magnitude of a quotient
+ * and cuts off the fraction. */
 static inline void
 cleave_tflite_line_quantize (
     const CleaveTfliteQuantizeAttrs *p, const float *x, gint64 step, gint64 n, gint32 *restrict v)

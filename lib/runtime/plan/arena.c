@@ -25,13 +25,14 @@ enum { UNPLACED = -1 };
 #define MAX_ROUNDS 20
 /* Limit on the rounds of a greedy order if `quick` is set. */
 #define QUICK_ROUNDS 2
-/* Limit on the visits of all rounds of the five greedy orders with best fit. The same limit holds
- * for the five orders with first fit. It bounds the time of making a program. */
+/* Limit on the visits of all rounds of the five greedy orders with best fit, and again of the five
+ * orders with first fit. The limit bounds the time to make a program. */
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
-/* To place a buffer, packing needs the placed buffers that conflict with it, sorted by offset. If
- * there are at most MAX_PLACED buffers, and the buffer has more conflicts than 1/MANY_PART of the
- * placed buffers, pick_blocks() takes them from a sorted list. Otherwise sort_out_blocks() sorts
- * them. With 4 or 16 instead of 8 for MANY_PART, packing takes 2 % more instructions. */
+/* To place buffer b, packing sorts the placed buffers in conflict with b by offset. If there are at
+ * most MAX_PLACED buffers in all, and b has more conflicts than 1/MANY_PART of the placed buffers,
+ * pick_blocks() picks the conflicts from a sorted list of all placed buffers. Otherwise, or if a
+ * buffer has fragments, sort_out_blocks() sorts the conflicts. With 4 or 16 instead of 8 for
+ * MANY_PART, packing takes 2 % more instructions. */
 #define MAX_PLACED 65536
 #define MANY_PART 8
 /* Limit on the number of arena sizes, from the lower bound on, into which squeeze() tries to pack
@@ -68,8 +69,8 @@ typedef struct
   gint64 n_visits; /* number of visits that eviction has left */
 } Packing;
 
-/* Fills `blocks` with the placed buffers that conflict with `buffer`, taken from the sorted list of
- * all placed buffers. This is faster than sorting if `buffer` has many conflicts. */
+/* Fills `blocks` with the placed buffers that conflict with `buffer`, in the order of `placed`,
+ * which is sorted by offset. This is faster than sorting if `buffer` has many conflicts. */
 static void
 pick_blocks (Packing *packing, guint buffer)
 {
@@ -337,11 +338,9 @@ static void
 squeeze (Packing *packing, gint64 at_least)
 {
   gint64 failed = at_least, close = at_least / 1024;
-  gboolean is_near =
-      packing->best - at_least <= at_least / 4; /* TRUE: the smallest arena so far exceeds the lower
-                                                   bound by at most 25 %. Otherwise the search skips
-                                                   the bound: with several threads, it may be out of
-                                                   reach */
+  /* TRUE: the smallest arena so far exceeds the lower bound by at most 25 %. Otherwise the search
+   * skips the bound: with several threads, an arena of this size may be impossible */
+  gboolean is_near = packing->best - at_least <= at_least / 4;
   gint64 n_visits;
 
   if (packing->best <= at_least)

@@ -7,8 +7,8 @@
 #include "clocks.h"
 #include "liveness.h"
 
-/* A touch: a step reads or writes a buffer. `end`: the wait for the end of this step, which a later
- * step needs before it can reuse the buffer's memory. */
+/* A touch: a step reads or writes a buffer. `end`: the wait for the end of the step. A later step
+ * needs this wait before the later step can reuse the memory of the buffer. */
 typedef struct
 {
   guint buffer;
@@ -51,9 +51,9 @@ note_touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
     }
 }
 
-/* Visits the steps in the schedule's order and calls `visit` for each value that a step uses. If
- * there is slack, also follows the schedule's waits, to know which steps are certainly done when a
- * step begins (clocks.h). Only the field `done_at_use` needs this. */
+/* Visits the steps in the order of the schedule, and calls `visit` for each value that a step uses.
+ * If there is slack, also follows the waits of the schedule. The waits tell which steps are
+ * certainly done when a step begins (clocks.h), and the field `done_at_use` needs this. */
 static void
 visit_all (CleaveLifetimes *l, CleaveStepVisit visit)
 {
@@ -96,8 +96,9 @@ sort_touches (const GArray *touches, guint n_buffers)
   return sorted;
 }
 
-/* Sets `used` to the last use of each buffer by each thread. Relies on the order of the touches
- * (uses of buffers by steps): the steps of one thread have ascending indices in its sequence. */
+/* Sets `used`: for each buffer, the last use of the buffer by each thread. Relies on the order of
+ * the touches: among the touches of a buffer by one thread, a later touch is by a later step of
+ * this thread. */
 static void
 find_used (CleaveLifetimes *l)
 {
@@ -165,8 +166,9 @@ find_gone (const CleaveSchedule *schedule, guint last, double end)
   return low;
 }
 
-/* Sets `fragments` and `fragment_begin`. Only schedules of one thread have laps, and they run the
- * steps in order. */
+/* Sets `fragments` and `fragment_begin`. The fragments of the storage begin and end at steps;
+ * replaces the steps by positions in the order of the schedule. Only schedules of one thread have
+ * laps, and such a schedule runs the steps in their order. */
 static void
 find_fragments (CleaveLifetimes *l)
 {

@@ -164,9 +164,9 @@ read_column (CleaveQdq *s, const CleaveQdqLayout *l, gint64 c)
     column.norm = sqrt (column.norm);
   column.most *= (double) find_x_most (s);
   if (s->n_chunks > 0)
-    column.zero = 0; /* sums with chunks need no such number: at the begin of each chunk, a kernel
-                        adds `chunk_bias`, which is minus the zero point times the sum of the
-                        chunk's weights */
+    column.zero = 0; /* with chunks, no number is added to a whole sum: a kernel adds `chunk_bias`
+                        at the begin of each chunk. `chunk_bias` is minus the zero point, times
+                        the sum of the chunk's weights */
   return column;
 }
 
