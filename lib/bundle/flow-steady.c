@@ -3,9 +3,9 @@
 /* Skips rows of a segment that is in a steady state.
  *
  * A loop soon repeats itself. A period is a few rows of the last step, and the rows that other
- *steps compute meanwhile. Each period then computes as many rows of each step as the period before,
- *and leaves each ring with the same number of rows. So whole periods can be skipped. For example,
- *in
+ * steps compute meanwhile. Each period then computes as many rows of each step as the period
+ * before, and leaves each ring with the same number of rows. So whole periods can be skipped. In
+ * the example
  *
  *   conv 3x3 -> conv 3x3 stride 2         period: 1 row of the last step, 2 rows of the first step
  *
@@ -16,14 +16,14 @@
  * In two cases, the number of rows in a ring grows from period to period. First, windows may reach
  * beyond the begin of the operand: a stack of dilated convolutions computes thousands of rows
  * before all windows lie inside the operand. Second, a reader of the ring may compute no row for a
- *while: the dry run currently computes the rows of step `target`, which does not need the reader.
- *The ring then keeps all rows for the reader. In both cases, the ring has the most rows in the last
- *period, so the last period is not skipped.
+ * while: the dry run currently computes the rows of step `target`, which does not need the reader.
+ * The ring then keeps all rows for the reader. In both cases, the ring has the most rows in the
+ * last period, so the last period is not skipped.
  *
  * The result of the segment may overlay a value. Once no window reaches beyond the begin of this
- *value, the distance in bytes between result and value changes by a constant amount in each period.
- *So the distance is largest in the first or in the last of these periods, and these two periods are
- *not skipped. */
+ * value, the distance in bytes between result and value changes by a constant amount in each
+ * period. So the distance is largest in the first or in the last of these periods, and these two
+ * periods are not skipped. */
 
 #include <string.h>
 

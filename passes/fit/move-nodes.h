@@ -3,8 +3,9 @@
 
 #include "rematerialize.h"
 
-/* Moves some nodes in the order, so that small values wait instead of large ones. rematerialize.c
- * finds the moves together with the copies of nodes, and a plan repeats both (rewrite.h).
+/* Moves some nodes in the order, so that small values wait in memory instead of large values.
+ * rematerialize.c finds the moves together with the copies of nodes. A plan stores the moves and
+ * the copies, and cleave_fit_rewrite_apply() makes them again in the caller's graph (rewrite.h).
  *
  * - A node whose result is much larger than its operands runs right before its first reader. A
  *   segment can then begin before the node:

@@ -3,8 +3,8 @@
 /* Recomputes values by copies of nodes. A pooling reads a copy of the backward slice of its
  * operand: the nodes that compute the operand from much smaller values (backward-slice.h). If the
  * result of a node is cheap to recompute, each reader after the first gets a copy of the node.
- * Records each copy by the names of its nodes (CleaveFitCopy), and repeats recorded copies in
- * another graph. */
+ * Records each copy by the names of the node, the copy and the readers (CleaveFitCopy). Makes
+ * recorded copies again in another graph. */
 
 #include "rematerialize.h"
 
@@ -318,8 +318,8 @@ cleave_fit_rematerialize_pooled (CleaveGraph *graph,
   return copies;
 }
 
-/* Repeats one copy in another graph. Returns FALSE if the node or a reader does not exist, or if a
- * node has the name of the copy already. */
+/* Makes the recorded copy `noted` again in another graph. Returns FALSE if the node or a reader
+ * does not exist, or if another node already has the name of the copy. */
 static gboolean
 apply_copy (const CleaveFitCopy *noted, CleaveGraph *graph)
 {

@@ -12,7 +12,7 @@
 
 /* In graphs with at least this many steps, segments begin and end only at local minima of live
  * bytes. With this rule, DenseNet-121 needs a third of the walks and gets the same plans as without
- * it. */
+ * the rule. */
 #define MIN_STEPS_OF_BORDERS 150
 
 /* A step also counts as a local minimum of live bytes if a neighboring step has slightly fewer live
@@ -20,8 +20,9 @@
  * after a pooling, although the result of the next convolution is slightly smaller. */
 #define BORDER_TOLERANCE 100
 
-/* Finds the buffers that are live both before and during each step. Sets `crossing` to their bytes,
- * and `largest` to the size of the largest of them. Both arrays are indexed by step. */
+/* Finds, for each step s, the buffers that are live both before and during step s. Sets
+ * `crossing[s]` to the bytes of these buffers, and `largest[s]` to the bytes of the largest of
+ * these buffers. */
 static void
 find_crossing (CleaveFitWalker *walker)
 {
@@ -167,9 +168,9 @@ find_overlay (const CleaveFitState *state, guint begin)
   return overlay;
 }
 
-/* Returns the bytes of a join's operands that lie in the join's buffer and are computed before the
- * segment. If strips compute the join, they read Slices of these operands, which need memory of
- * their own. */
+/* Returns the bytes of those operands of a join that lie in the buffer of the join and are computed
+ * before the segment. If strips compute the join, the strips read Slices of these operands, and the
+ * Slices need memory of their own. */
 static gint64
 count_earlier (const CleaveFitWalker *walker, const CleaveFitValue *join, guint begin)
 {
@@ -189,10 +190,10 @@ count_earlier (const CleaveFitWalker *walker, const CleaveFitValue *join, guint 
   return n_bytes;
 }
 
-/* A segment begins at step `begin`. Returns the most bytes that pieces of this segment take in one
- * step (find_inner()), including bytes of some joins. For these joins, a step before the segment
- * writes an operand into the join's buffer. So the buffer is live as a whole, and the strips of the
- * join need memory in addition to the buffer. */
+/* Returns the most bytes that pieces take in one step of the segment that begins at step `begin`
+ * (find_inner()), and adds bytes for some joins. If a step before the segment writes an operand of
+ * a join into the buffer of the join, the whole buffer is live. The strips of the join then need
+ * memory in addition to the buffer. */
 static gint64
 find_inner_of (const CleaveFitState *state, guint begin)
 {

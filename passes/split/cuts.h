@@ -42,14 +42,14 @@ typedef struct
 {
   gint64 n, align;
   CleaveLarger larger;
-  /* indexed by value: extent that the largest chunk of the cut reads */
+  /* indexed by value: extent of the value that the largest chunk of the cut reads */
   gint64 *low;
   /* indexed by value: largest extent that a chunk of the cut reads; NULL: not computed yet */
   gint64 *high;
   GArray *kinds;       /* CleaveKind: the kinds of the chunks; NULL: not computed yet */
   gboolean is_refused; /* a chunk of the cut is not legal */
-  /* another cut has at most as many chunks, and each of its chunks reads at most as much of each
-   * value */
+  /* there is another cut with at most as many chunks, and each chunk of the other cut reads at most
+   * as much of each value */
   gboolean is_dominated;
 } CleaveCut;
 
@@ -79,7 +79,8 @@ typedef struct
    * also includes cuts with too many chunks to be listed */
   gint64 *least[CLEAVE_MAX_RANK];
   gboolean is_truncated; /* there are finer cuts that are not listed */
-  /* a cut has an illegal chunk outside of the sample that was checked when the cut was listed */
+  /* a chunk of a cut is illegal, and cleave_cuts_init() did not notice, since the chunk is not in
+   * the sample that it checked */
   gboolean is_surprised;
 } CleaveCuts;
 
@@ -92,8 +93,8 @@ void cleave_cuts_init (CleaveCuts *cuts,
 void cleave_cuts_clear (CleaveCuts *cuts);
 CleaveCut *cleave_cuts_get (const CleaveCuts *cuts, guint d, guint i);
 CleaveSpan cleave_cut_span (const CleaveCut *cut, gint64 extent, gint64 i);
-/* Finds the kinds of the chunks of a cut, unless they were found before. Returns FALSE, with the
- * reason in `why`, if a chunk is not legal in any cut of the other dimensions. */
+/* Finds the kinds of the chunks of a cut, if no earlier call found these kinds. Returns FALSE, with
+ * the reason in `why`, if a chunk is not legal in any cut of the other dimensions. */
 gboolean cleave_cut_find_kinds (CleaveCuts *cuts, guint d, CleaveCut *cut, GString *why);
 /* Returns the ranges (CleaveRange) of the grid that cuts dimension d with cut number `at[d]`.
  * Dimension 0 is outermost. */

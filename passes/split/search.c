@@ -15,8 +15,8 @@
 #include <string.h>
 
 #define MAX_TRIES 1000u
-/* comparing this many combinations with the limits takes as long as planning one chunk, and counts
- * as one unit of work */
+/* Number of combinations whose comparison with the limits counts as one unit of work. Planning one
+ * chunk takes as long, and is one unit, too. */
 #define PER_UNIT 64u
 
 static gboolean
@@ -65,9 +65,9 @@ add_found (CleaveSearch *search, gint64 n)
   g_array_append_val (search->found, combination);
 }
 
-/* Adds to `found` the combinations that may fit and have at most `fewest` pieces. The cuts of the
- * dimensions before `d` are chosen and make `n` pieces. The recursion is as deep as the number of
- * dimensions. */
+/* Adds to `found` the combinations that may meet the limits, and that have more than `more_than`
+ * and at most `fewest` pieces. The caller has chosen the cuts of the dimensions before `d`, which
+ * make `n` pieces. Calls itself for dimension d + 1. */
 static void
 try_dimension (CleaveSearch *search, guint d, gint64 n)
 {
@@ -299,10 +299,10 @@ judge_least (CleaveSearch *search)
   search->least_one = combination;
 }
 
-/* Finds the combination whose largest piece is the smallest (`least_one`). The cuts of the
- * dimensions before `d` are chosen and make `n` pieces. Visits fine cuts before coarse cuts, and
- * skips combinations whose largest piece cannot be smaller. Does not read `max_bytes`, so that the
- * result is the same for every limit that the user gives. */
+/* Finds the combination whose largest piece is the smallest (`least_one`). The caller has chosen
+ * the cuts of the dimensions before `d`, which make `n` pieces. Visits fine cuts before coarse
+ * cuts, and skips combinations whose largest piece cannot be smaller than that of `least_one`. Does
+ * not read `max_bytes`, so that the result is the same for every limit that the user gives. */
 static void
 find_least (CleaveSearch *search, guint d, gint64 n)
 {
@@ -329,8 +329,8 @@ find_least (CleaveSearch *search, guint d, gint64 n)
     }
 }
 
-/* Finds the split whose largest piece is the smallest. The search for the fewest pieces may have
- * ended before it tried this split. If this split meets the constraint, returns its ranges. If its
+/* Finds the split whose largest piece is the smallest, which the search for the fewest pieces may
+ * not have tried. If this split meets the constraint, returns the ranges of the split. If the
  * largest piece exceeds the limit, composes a message with the smallest limit that can be met, and
  * returns NULL. */
 static GArray *
@@ -362,9 +362,9 @@ find_ranges (CleaveSearch *search)
   return ranges;
 }
 
-/* Searches once, among the listed cuts. Returns the ranges of the split, or NULL if there is none.
- * Checks every chunk if `exact` is TRUE. Sets `is_surprised` if a chunk outside a sample was not
- * legal. */
+/* Searches once, among the listed cuts. Returns the ranges of the split that was found, or NULL. If
+ * `exact` is TRUE, checks every chunk of a cut; if not, checks a sample of the chunks. Sets
+ * `*is_surprised` to whether a chunk outside the sample was not legal. */
 static GArray *
 search_once (CleaveSearch *search,
              const CleaveSearchFor *wanted,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades ops of the default domain: converts older forms to opset 17. Also converts forms that
- * our op records lack. ONNX's Changelog.md states the changes of each opset.
+/* Upgrades ops of the default domain: converts nodes of earlier and later opsets to opset 17. Also
+ * converts nodes of opset 17 that our op records cannot describe. ONNX's Changelog.md states the
+ * changes of each opset.
  *
  * Over 400 lines: this file has one small function for each op that changed. */
 

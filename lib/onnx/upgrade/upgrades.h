@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The upgrades. Each function converts a node of an old opset, or of an op without an op record, to
- * nodes of opset 17. An upgrade returns FALSE and sets the error if opset 17 cannot express the
- * node. upgrade.c calls these functions from its table while the import reads a node; make.c then
- * adds the result to the graph. */
+/* The upgrades. Each function converts a node of an earlier or later opset, or of an op without an
+ * op record, to nodes of opset 17. An upgrade returns FALSE and sets the error if opset 17 cannot
+ * express the node. upgrade.c calls these functions from its table while the import reads a node;
+ * make.c then adds the result to the graph. */
 
 #include "../import/node.h"
 
-/* Adds a node of opset 17 that takes the attributes of `node`. If its op needs an upgrade, the
- * added node is upgraded, too. Returns the result of the added node. Returns NULL on error, or if
- * operand 0 is NULL. */
+/* Adds a node of opset 17 that takes the attributes of `node`. Upgrades the added node, if `op`
+ * needs an upgrade. Returns the result of the added node. Returns NULL on error, or if operand 0 is
+ * NULL. */
 CleaveOnnxValue *cleave_onnx_upgrade_step (CleaveOnnxNode *node,
                                            const char *op,
                                            const char *suffix,
