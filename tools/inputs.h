@@ -30,9 +30,9 @@ char **cleave_input_list_names (const CleaveGraph *graph);
 /* Returns a hint for a name that is no input: the nearest name, or all names if they are few. */
 char *cleave_input_dup_hint (const char *name, char *const *names);
 
-/* Returns a tensor for each input of the graph: from the file of --input, or of random elements. If
- * `options` is NULL, all tensors are random. The inputs of the model that are lists follow
- * (list-inputs.h). Returns NULL on error. */
+/* Returns a tensor for each input of the graph, from a file of --input or with random elements. If
+ * `options` is NULL, all tensors are random. After these tensors come the tensors of the lists
+ * among the inputs of the model (list-inputs.h). Returns NULL on error. */
 GPtrArray *
 cleave_make_inputs (const CleaveGraph *graph, const CleaveInputOptions *options, GError **error);
 

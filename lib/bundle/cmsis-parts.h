@@ -13,7 +13,7 @@
 #include "cmsis.h"
 #include "op-conv.h"
 
-/* right shifts of more bits are undefined in CMSIS-NN */
+/* The most bits that CMSIS-NN can shift to the right. */
 #define CLEAVE_BUNDLE_CMSIS_MAX_SHIFT 30
 
 /* A call of CMSIS-NN. */
@@ -38,8 +38,8 @@ CleaveBundleWindow cleave_bundle_cmsis_window (const gint64 *kernel,
                                                const CleaveInts *strides,
                                                const CleaveInts *dilations,
                                                const CleaveInts *pads);
-/* Returns the padding after the last row (`d` is 0) or column. It is negative if no window reads
- * the last row or column. */
+/* Returns the padding after the last row (`d` is 0) or the last column (`d` is 1). The result is
+ * negative if no window reads the last row or column. */
 gint64 cleave_bundle_cmsis_end_pad (const CleaveBundleCmsisCall *call,
                                     const CleaveBundleWindow *window,
                                     guint d);

@@ -31,7 +31,8 @@ typedef struct
 } CleaveLabelStyle;
 
 /* Returns the length in bytes of the prefix that all names share, up to a separator such as '/'.
- * Labels omit this prefix. 0: there is no prefix, or it is too short to be worth omitting. */
+ * Labels omit this prefix. 0: the names share no prefix, or only a short one that labels need not
+ * omit. */
 guint cleave_label_find_prefix (const GPtrArray *nodes);
 /* Returns a name without its prefix. If the name is long, returns "…" and its end. */
 char *cleave_label_dup_name (const char *name, guint n_prefix);

@@ -16,9 +16,9 @@ typedef struct
 } CleavePiecePlace;
 
 /* Returns an array indexed by node id: the part of the whole result that the node computes. The
- * part is known for the pieces in the options and for the operands of an Assemble. If a piece with
- * a known part is computed element by element from an operand, the part of the operand is known,
- * too. The caller frees the array with g_free(). */
+ * part is known for the pieces in the options and for the operands of an Assemble. If the part of a
+ * piece is known, and an element-wise op computes the piece from an operand, the part of the
+ * operand is known, too. The caller frees the array with g_free(). */
 CleavePiecePlace *cleave_pieces_find (const CleaveGraph *graph,
                                       const GPtrArray *order,
                                       const CleaveDotOptions *options);

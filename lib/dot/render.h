@@ -9,9 +9,9 @@
  *
  * The function lays a drawing out with an engine of Graphviz and renders it as "svg" or "png". The
  * caller holds the lock of Graphviz. The function returns NULL if Graphviz fails. If the picture is
- * too large, it returns NULL and sets `why` to the reason. If `format` is NULL, it only sets
- * attributes: "pos" of vertices and edges, "width" and "height" of vertices, "lwidth" of
- * clusters. */
+ * too large, the function returns NULL and sets `why` to the reason. If `format` is NULL, the
+ * function only sets attributes: "pos" of vertices and edges, "width" and "height" of vertices,
+ * "lwidth" of clusters. */
 typedef GBytes *(*CleaveRenderFunc) (Agraph_t *drawing,
                                      const char *engine,
                                      const char *format,

@@ -83,9 +83,9 @@ struct _CleaveGraph
 
 typedef struct
 {
-  CleaveOperand operand; /* the use of the output's value: an operand whose `node` is NULL. It is
-                          * the first field, so that code can cast a pointer to such an operand to
-                          * a pointer to CleaveOutput */
+  CleaveOperand operand; /* the use of the output's value: an operand whose `node` is NULL.
+                          * `operand` is the first field, so that code can cast a pointer to this
+                          * operand to a pointer to CleaveOutput */
   char *name;
 } CleaveOutput;
 
@@ -141,18 +141,19 @@ cleave_node_operand_result (const CleaveNode *node, guint index)
 /* The ops Input and Constant, in lib/ops/structure.c. */
 extern const CleaveOp cleave_op_input, cleave_op_constant;
 
-/* Returns whether a node is fixed: its results depend on constants alone. It is a Constant, or all
- * its operands are results of fixed nodes. cleave_program_new() computes fixed nodes once. The
- * results of fixed nodes are weights, as constants are. */
+/* Returns whether a node is fixed, that is, whether its results depend on constants alone. An Input
+ * is not fixed. Any other node is fixed if all its operands, if any, are results of fixed nodes.
+ * cleave_program_new() computes fixed nodes once. The results of fixed nodes are weights, as
+ * constants are. */
 static inline gboolean
 cleave_node_is_fixed (const CleaveNode *node)
 {
   return node->op != &cleave_op_input && node->n_variable == 0;
 }
 
-/* Returns by how many bytes an element grows in a node that converts between a type for storage and
- * a type for computing. Example: 3 for DequantizeLinear from int8 to float32, -3 for QuantizeLinear
- * back. Returns 0 for all other nodes. */
+/* For a node that converts between a type for storage and a type for computing, returns the bytes
+ * of a result element minus the bytes of an operand element. Example: 3 for DequantizeLinear from
+ * int8 to float32, -3 for QuantizeLinear back. Returns 0 for all other nodes. */
 gint cleave_node_widens (const CleaveNode *node);
 
 static inline gboolean
@@ -169,7 +170,8 @@ cleave_node_is_used (const CleaveNode *node)
 /* Returns a name, made from `base`, that no node and no value of the graph has. The name is
  * allocated from the graph's slab. */
 char *cleave_graph_unique_name (CleaveGraph *graph, const char *base);
-/* Copies a name to the graph's slab. cleave_graph_free_name() gives it back to the slab. */
+/* Copies a name to the graph's slab. cleave_graph_free_name() gives the memory of the copy back to
+ * the slab. */
 char *cleave_graph_dup_name (CleaveGraph *graph, const char *name);
 void cleave_graph_free_name (CleaveSlab *slab, char *name);
 CleaveNode *cleave_node_new (CleaveGraph *graph, guint n_operands, guint n_results);

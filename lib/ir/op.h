@@ -147,8 +147,7 @@ typedef enum {
                                      * elements */
 } CleaveOpFlags;
 
-/* Families of fast kernels. For a node that its family cannot compute, the reference kernel runs.
- */
+/* Families of fast kernels. The reference kernel runs if a family cannot compute a node. */
 typedef enum {
   CLEAVE_KERNEL_REFERENCE,
   CLEAVE_KERNEL_CONV,

@@ -66,8 +66,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitMeasurement, cleave_fit_measurement_free
 
 /* Splits the segments `parts` (CleaveFitPart) in a copy of the graph, and returns the measurement
  * of this copy for `n_threads` threads. `whole` is indexed as `parts`; TRUE: the segment is not
- * split. If `whole` is NULL, all segments are split. With one thread, does not place the buffers:
- * `graph` must exist until cleave_fit_measurement_place() places them. */
+ * split. If `whole` is NULL, all segments are split. With one thread, does not place the buffers;
+ * then `graph` must exist until cleave_fit_measurement_place() places the buffers. */
 CleaveFitMeasurement *cleave_fit_measurement_new_of (const CleaveGraph *graph,
                                                      const GPtrArray *parts,
                                                      const gboolean *whole,
@@ -77,7 +77,7 @@ CleaveFitMeasurement *cleave_fit_measurement_new (const CleaveGraph *graph,
                                                   const CleaveFitCandidates *candidates,
                                                   const CleaveFitPath *path,
                                                   guint n_threads);
-/* Places the buffers of a plan, unless they are placed. `arena_bytes` is then exact, and not
+/* Places the buffers of a plan, if they are not placed yet. `arena_bytes` is then exact, and not
  * smaller than before. Returns `arena_bytes`. */
 gint64 cleave_fit_measurement_place (CleaveFitMeasurement *measured);
 /* Returns whether a graph has the nodes of the segments `parts`, and whether the end nodes of each

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Builds the graph of one rank: its nodes, and nodes that send and receive messages. */
+/* Builds the graph of one rank. The graph has the nodes of the rank, and nodes that send and
+ * receive messages. */
 
 #include "../../lib/ir/extract.h"
 #include "../../lib/ir/fixed.h"
@@ -132,9 +133,8 @@ do_act (Builder *b, const CleaveAct *act)
     }
 }
 
-/* Adds a node to the rank's graph for each act that runs before node number `rank_index` of the
- * rank. `n_done` counts the acts that have a node in the graph; the function increases this
- * number. */
+/* Adds a node to the graph of the rank for each act that runs before node number `rank_index` of
+ * the rank. The first `*n_done` acts already have nodes; increases `*n_done`. */
 static void
 do_acts (Builder *b, const GArray *acts, guint *n_done, guint rank_index)
 {
@@ -182,9 +182,9 @@ add_token (Builder *b)
     g_string_append_c (name, '\'');
 }
 
-/* Adds the nodes of the rank to the rank's graph, and between them a node for each act. If
- * `origins` is set, adds no nodes for acts. find_value() then adds a node for the arrival of a
- * value from another rank, just before the first reader of the value. */
+/* Adds the nodes of the rank to the graph of the rank, and between these nodes a node for each act.
+ * If `origins` is not NULL, adds no nodes for acts. When a node reads a value from another rank for
+ * the first time, find_value() then adds a node for the arrival of the value. */
 static void
 add_nodes (Builder *b)
 {

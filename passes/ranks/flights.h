@@ -3,9 +3,10 @@
 
 #include "placement.h"
 
-/* The times between which each message occupies memory, as positions in the order of all nodes. The
- * receiver's buffer is in use from before node `expected`. The sender's value must stay until after
- * node `finished`. rank-acts.c places the acts of a message accordingly. */
+/* The time in which each message occupies memory, from position `expected` to position `finished`
+ * in the order of all nodes. The receiver's buffer is in use from before the node at `expected`.
+ * The sender's value must stay until after the node at `finished`. rank-acts.c places the acts of a
+ * message accordingly. */
 typedef struct
 {
   guint *expected, *finished; /* indexed by message. `expected`: position of the node before which

@@ -18,7 +18,7 @@ gint64 cleave_ranks_find_memory (const CleavePlacement *p);
 typedef struct
 {
   double *begin; /* indexed by node id: begin of the node */
-  /* indexed by rank: time in which the rank computes, and time in which it sends */
+  /* indexed by rank: time in which the rank computes, and time in which the rank sends */
   double *busy, *sending;
   double duration;
 } CleaveRankTimes;
@@ -44,9 +44,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankTimes, cleave_rank_times_clear)
  * simulation. `order` should be an order that needs little memory. */
 CleavePlacement *
 cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
-/* Returns the placement with its nodes in another order. Among orders in which a run takes at most
- * 5 % longer than in the old order, chooses the order that minimizes the memory of the rank with
- * the most memory. */
+/* Tries several orders of the nodes, and returns the placement with the order in which the largest
+ * memory of a rank is the smallest. Leaves out orders in which a run takes over 5 % longer than in
+ * the order of `p`. */
 CleavePlacement *
 cleave_ranks_sort_for_memory (CleavePlacement *p, const CleaveNetwork *network, guint n_in_flight);
 /* Returns an estimate in bytes of the memory that cleave_ranks_sort_for_memory() would reach. Tries

@@ -30,10 +30,10 @@ cleave_ranks_sort_nodes (GPtrArray *nodes, double *key)
 #define MAX_TIME_FOR_MEMORY 1.05
 
 /* Simulates a run twice, with different priorities of the nodes. In the first simulation, the node
- * with the longest path to the end comes first. In the second simulation, the node that is first in
- * the order of the whole graph comes first; this order needs little memory. Sets `times` to the
- * second simulation if its run takes at most MAX_TIME_FOR_MEMORY times as long as the first, else
- * to the first. */
+ * with the longest path to the end has the highest priority. In the second simulation, the first
+ * node of the order of the whole graph has the highest priority, since this order needs little
+ * memory. If the second run takes at most MAX_TIME_FOR_MEMORY times as long as the first run, sets
+ * `times` to the times of the second run. If not, sets `times` to the times of the first run. */
 static void
 find_times (CleaveRankTimes *times, const CleavePlacement *p)
 {
@@ -100,9 +100,10 @@ copy_in_order (const CleavePlacement *p, const GPtrArray *order, guint window)
   return copy;
 }
 
-/* Returns the placement in another order of its nodes. Among orders in which a run takes at most
- * MAX_TIME_FOR_MEMORY times as long as in the old order, minimizes the memory of the rank that
- * needs the most. Sets `*memory` to this memory in bytes. */
+/* Tries several orders of the nodes, and returns the placement with the order in which the largest
+ * memory of a rank is the smallest. Leaves out orders in which a run takes more than
+ * MAX_TIME_FOR_MEMORY times as long as in the order of `p`. Sets `*memory` to the largest memory of
+ * a rank in bytes. */
 static CleavePlacement *
 choose (CleavePlacement *p,
         const CleaveNetwork *network,
@@ -136,11 +137,11 @@ choose (CleavePlacement *p,
   return best;
 }
 
-/* The windows that choose() tries. A rank that waits for a value may run a later node of its order
- * instead, even if that node needs more memory. The window is the number of next nodes among which
- * the rank chooses; 0: all later nodes. Example: a text detector at 640 x 640 on two ranks. With
- * all four windows, the larger of the two arenas has 8.2 MB. With window 0 alone, it has 11.3
- * MB. */
+/* The windows that choose() tries. While a rank waits for a value, the rank may run a later node of
+ * its order, even if the later node needs more memory. The window is the number of next nodes among
+ * which the rank chooses; 0: all later nodes. Example: a text detector at 640 x 640 on two ranks.
+ * With all four windows, the larger of the two arenas has 8.2 MB. With window 0 alone, the larger
+ * arena has 11.3 MB. */
 static const guint all_windows[] = { 0, 32, 8, 1 };
 /* for most placements, an order with this window needs less memory than orders with other windows;
  * a quick estimate tries only this window */

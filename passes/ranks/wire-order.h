@@ -6,8 +6,8 @@
 /* The order in which the elements of a value are sent to another rank. build.c gives this order to
  * the nodes that send and receive. */
 
-/* Memory order of each value in the whole graph. Values are sent in their memory order, since
- * sender and receiver probably store them in this order. */
+/* Memory order of each value in the whole graph. A rank sends the elements of a value in the memory
+ * order of the value, since sender and receiver probably store the value in this order. */
 typedef struct
 {
   guint *position, *first_value;

@@ -12,10 +12,10 @@
 /* Marks a node that holds carried rows or columns for pieces of several segments. */
 #define CLEAVE_SHARED_PART (G_MAXUINT - 1)
 
-/* Records to which segment of a plan each node belongs, while the plan is applied. Also records the
- * position of each segment in the graph's list of nodes. After a segment is cut, the pieces of its
- * nodes belong to the segment, in place of these nodes. `part` and `place` are indexed by node id,
- * `of_part` by segment. */
+/* A record of the segment to which each node belongs, and of the position of each segment in the
+ * graph's list of nodes. The record is kept while a plan is applied. When a segment has been cut,
+ * the pieces of its nodes belong to the segment. `part` and `place` are indexed by node id,
+ * `of_part` is indexed by segment. */
 typedef struct
 {
   GArray *part;    /* guint: index of the segment to which the node belongs */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The parts that a forwarder makes (forwarding.c decides from which value it reads a part). */
+/* The parts that a forwarder makes. forwarding.c decides from which value the forwarder makes a
+ * part. */
 
 #include "forwarding.h"
 #include "strided-range.h"

@@ -10,8 +10,8 @@
  * forwarder to replace Slices by earlier values.
  *
  * Example: an Assemble joins the values x and y. If a range has exactly the elements of x, the
- * forwarder returns x. If a range has elements of both, the forwarder adds a smaller Assemble of a
- * Slice of x and a Slice of y.
+ * forwarder returns x. If a range has elements of x and of y, the forwarder adds a smaller Assemble
+ * of a Slice of x and a Slice of y.
  *
  * The forwarder remembers nodes by address. While a forwarder exists, other code must not remove a
  * node that the forwarder has visited. */
@@ -39,10 +39,10 @@ CleaveResult *cleave_forwarder_get (CleaveForwarder *forwarder,
 gboolean cleave_forwarder_reads_back (CleaveForwarder *forwarder,
                                       CleaveResult *value,
                                       const CleaveRange *range);
-/* `result` is the result of a Slice or a Split. Returns a value with the same elements. The
- * forwarder goes back from `result` towards the inputs, past as many views and joins as possible,
- * and makes the value from the earliest value that it reaches. Returns `result` if the forwarder
- * cannot go past the node that computes the operand. */
+/* Returns a value with the elements of `result`, the result of a Slice or a Split. Goes back from
+ * `result` towards the inputs, past as many views and joins as possible, and makes the value from
+ * the earliest value with these elements. Returns `result` if the earliest value is the operand of
+ * the Slice or Split. */
 CleaveResult *cleave_forwarder_forward (CleaveForwarder *forwarder, CleaveResult *result);
 /* Returns whether the last call of cleave_forwarder_get() or cleave_forwarder_forward() added the
  * node of this result. */

@@ -3,9 +3,10 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Joins: the ranges that the operands of a Concat or an Assemble fill in its result, and new joins
- * of parts. forwarding.c finds the operands that overlap a range, and split/build.c joins pieces.
- * For example, a Concat of 2 and 3 rows has the ranges [0, 2) and [2, 5). */
+/* A join is a Concat or an Assemble: each operand fills a range of the result. The functions of
+ * this header find these ranges, and add new joins. forwarding.c finds the operands that overlap a
+ * range, and split/build.c joins pieces. For example, a Concat of 2 and 3 rows has the ranges [0,
+ * 2) and [2, 5). */
 
 /* The places of the `n` operands of a join. A place is the range of the result that an operand
  * fills. */
@@ -36,9 +37,9 @@ typedef struct
   CleaveRange place;
 } CleaveJoinPart;
 
-/* Appends the operands of a join as parts (CleaveJoinPart), if the join's result fills the range
- * `place` of a larger value. Returns FALSE if an operand is not copied unchanged to a box of the
- * result. */
+/* Appends a part (CleaveJoinPart) to `parts` for each operand of a join. The result of the join
+ * fills the range `place` of a larger value, and the parts have ranges of this larger value.
+ * Returns FALSE if an operand is not copied unchanged to a box of the result. */
 gboolean cleave_join_list (const CleaveNode *node, const CleaveRange *place, GArray *parts);
 /* Adds and returns a node that joins parts (CleaveJoinPart). The node has the op and attributes of
  * `like`, or is an Assemble if `like` is NULL. */

@@ -21,8 +21,8 @@
  * strips of concatenated layers shift against each other, so each Concat would copy a Slice. */
 
 /* Two limits keep the time linear. The sinker does not move a join with more than MAX_PARTS parts.
- * If a part is itself a join, the parts of this inner join count. It does not list the parts of a
- * part that has more than MAX_READERS readers. */
+ * If a part is an inner join that only joins read, the sinker counts the parts of the inner join.
+ * But the sinker counts an inner join with more than MAX_READERS readers as one part. */
 #define MAX_PARTS 256
 #define MAX_READERS 16
 

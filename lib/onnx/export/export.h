@@ -60,7 +60,8 @@ typedef struct
                                      * names */
   gboolean is_hidden;               /* whether the file leaves out the shapes of intermediate values
                                      * (hide.c) */
-  gint64 known_bytes;               /* with Loops: estimated bytes of the file with these shapes */
+  gint64 known_bytes;               /* estimated peak of activations in bytes, if the file has
+                                     * Loops and the shapes of intermediate values */
   const CleaveOnnxDynamic *dynamic; /* the dynamic part of the model; NULL: none */
   Onnx__GraphProto *dynamic_graph;  /* a graph with the nodes of the dynamic part, as the exporter
                                      * writes them; the export owns this graph */

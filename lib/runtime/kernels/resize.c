@@ -23,7 +23,8 @@ enum { X };
  * these rows. The taps that the rows share then stay in registers. Scratch holds MAX_ROWS +
  * CLEAVE_RESIZE_MAX rows. */
 #define MAX_ROWS (MAX_LINES - CLEAVE_RESIZE_MAX)
-/* Number of bytes of a result line that are computed at once, so that they stay in the L1 cache. */
+/* The kernel computes this many bytes of a result line at once, so that the bytes stay in the L1
+ * cache. */
 #define LINE_BYTES 8192
 
 typedef struct
@@ -140,8 +141,8 @@ scratch_step (const Resize *r)
   return (r->n_together * r->n_channels + 15) / 16 * 16;
 }
 
-/* Sets `lines` and `n_lines`. `n_lines` is the number of operand lines that one result line reads;
- * if it is above MAX_LINES, the family does not serve the node. */
+/* Sets `lines` and `n_lines`. `n_lines` is the number of operand lines that one result line reads.
+ * If `n_lines` is above MAX_LINES, another kernel computes the node. */
 static void
 count_lines (Resize *r, const CleaveShape *shape)
 {
