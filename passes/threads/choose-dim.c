@@ -13,10 +13,10 @@
  * other threads takes a large part of the node's time. */
 #define MIN_NODE_TIME 2222
 
-/* By how much the longest chunk may exceed the mean length of the chunks, as a fraction of the
- * mean. The threads with shorter chunks wait for the longest one. MAX_SURPLUS is the limit for
- * nodes with MACs. LAST_SURPLUS is the limit for other nodes, and for nodes with MACs that have no
- * dimension within MAX_SURPLUS. */
+/* Limits on the length by which the longest chunk exceeds the mean length of the chunks, as a
+ * fraction of the mean. The threads with shorter chunks wait for the thread with the longest chunk.
+ * MAX_SURPLUS is the limit for nodes with MACs. LAST_SURPLUS is the limit for other nodes, and for
+ * nodes with MACs that have no dimension within MAX_SURPLUS. */
 #define MAX_SURPLUS 0.1
 #define LAST_SURPLUS 0.15
 
@@ -29,8 +29,8 @@
  * if cut by direction. From 8 rows on, both cuts take the same time. */
 #define MIN_ROWS 8
 
-/* If a value has more readers than this, the dimensions along which the readers are cut are
- * ignored. */
+/* If a value has more readers than this, the choice ignores the dimensions along which the readers
+ * are cut. */
 #define MAX_READERS 16
 
 /* How values with 4 dimensions (images) and 5 dimensions (volumes) are cut; indexed by the number
@@ -160,10 +160,10 @@ choose_dim (const CleaveNode *node, const CleaveThreads *threads, guint attempt)
   return -1;
 }
 
-/* If an operand of an element-wise or quantizing node is already cut, the node is cut along the
- * same dimension. Returns this dimension; -1 if no operand is cut. This rule also holds for small
- * nodes: pieces then compute element-wise ops in registers. Without the cut of a quantizing node,
- * the pieces before the node would be joined as floats. */
+/* Returns the dimension along which an operand of `node`, an element-wise or quantizing node, is
+ * already cut. Returns -1 if no operand is cut. `node` is cut along this dimension even if `node`
+ * is small: pieces then compute element-wise ops in registers. If a quantizing node stayed whole, a
+ * join before the node would join pieces of floats. */
 static gint
 find_dim_before (const CleaveNode *node, const CleaveCutDims *dims)
 {
@@ -206,9 +206,9 @@ find_large_weights (const CleaveNode *node, double ratio)
   return largest > ratio * others ? found : -1;
 }
 
-/* Returns a dimension of the result: pieces along this dimension read different parts of the
- * weights. Each thread then keeps only a part of the weights. Returns -1 if the weights are small,
- * or if the chunks are uneven or too small to run at full speed. */
+/* Returns a dimension of the result along which pieces read different parts of the weights. Each
+ * thread then keeps only a part of the weights. Returns -1 if the weights are small, or if the
+ * chunks along the dimension are uneven or too small to run at full speed. */
 static gint
 find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
 {
@@ -224,11 +224,11 @@ find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
   return -1;
 }
 
-/* The node that computes operand 0 of `node` is cut by weights: each piece reads a part of the
- * weights. `node` could be cut in the same way. Returns whether the pieces of operand 0 should
- * instead be joined before `node`. This is better if the result of `node` has more bytes than
- * operand 0, and a node of a segment reads this result. Segments are cut by rows, so their strips
- * would read from all pieces of the result. */
+/* Returns whether a join of the pieces of operand 0 before `node` is better than a cut of `node`.
+ * The node that computes operand 0 is cut by weights: each piece reads a part of the weights. The
+ * join is better if the result of `node` has more bytes than operand 0, and a node of a segment
+ * reads this result. Segments are cut by rows, so each strip would read from all pieces of the
+ * result. */
 static gboolean
 is_better_joined_before (const CleaveNode *node, GHashTable *members)
 {
@@ -244,11 +244,14 @@ is_better_joined_before (const CleaveNode *node, GHashTable *members)
   return FALSE;
 }
 
-/* The node that computes operand 0 of `node` may be cut so that each piece reads a part of its
- * constant weights. Returns the dimension of the result of `node` that continues this cut. Returns
- * -1 if operand 0 has no such cut, or if its pieces should be joined before `node`
- * (is_better_joined_before()). Also returns -1 if the dimension cannot be cut evenly, for example
- * if an attention has fewer heads than there are threads. */
+/* Returns the dimension along which to cut `node`, if the node that computes operand 0 is cut by
+ * weights: each piece reads a part of the weights. The pieces of `node` then read one piece of
+ * operand 0 each. Returns -1 in three cases:
+ *
+ * - the node that computes operand 0 is not cut by weights, or `node` is a join;
+ * - a join before `node` is better (is_better_joined_before());
+ * - the result has no dimension that corresponds to the cut, or this dimension cannot be cut
+ *   evenly. Example: an attention has fewer heads than there are threads. */
 static gint
 follow_weights (const CleaveNode *node, const CleaveCutDims *dims)
 {
@@ -319,9 +322,10 @@ is_read_along (const CleaveNode *node, gint dim, const CleaveThreads *threads)
   return TRUE;
 }
 
-/* Returns the dimension along which the readers of a node without MACs are cut. Returns -1 if there
- * is no such dimension. Along another dimension, each piece of a reader would read from all pieces,
- * which other cores have written. */
+/* Returns the dimension along which the readers of a node without MACs are cut. If the node were
+ * cut along another dimension, each piece of a reader would read from all pieces of the node, which
+ * other cores have written. Returns -1 if there is no dimension along which all readers that are
+ * worth a cut will be cut. */
 static gint
 choose_dim_of_readers (const CleaveNode *node, const CleaveThreads *threads)
 {

@@ -6,7 +6,7 @@
 /* Chooses the dimension along which a node is cut into a piece for each thread. for-threads.c
  * visits the nodes in topological order, so the cuts of the nodes before are known. */
 
-/* At most this many dimensions are tried for the cut of a node. If a cut is refused, the next
+/* The split tries at most this many dimensions for the cut of a node: if a cut is refused, the next
  * attempt takes another dimension. */
 #define CLEAVE_MAX_ATTEMPTS 3
 
@@ -30,7 +30,7 @@ gint cleave_cut_dims_choose (const CleaveCutDims *dims,
                              guint attempt,
                              gboolean *is_by_weights);
 
-/* Returns whether cutting a view would cost copies. A whole view copies nothing, but its pieces are
- * copied when they are joined. The pieces are not joined if the node before the view and all
- * readers are cut at the same places. */
+/* Returns whether cutting a view along `dim` would cost copies. A whole view copies nothing, but a
+ * join of pieces of the view copies the pieces. No join is needed if the node before the view and
+ * all readers of the view are cut at the same places. */
 gboolean cleave_cut_dims_would_copy (const CleaveCutDims *dims, const CleaveNode *node, gint dim);

@@ -21,8 +21,8 @@
  * other threads are awake. */
 #define MIN_TOTAL_TIME 177778
 
-/* A value that a node needs whole is computed twice if it has at least 1 / LARGE_WHOLE of the bytes
- * of the peak. */
+/* The split computes a value that a pooling needs whole twice, if the value has at least 1 /
+ * LARGE_WHOLE of the bytes of the peak. */
 #define LARGE_WHOLE 4
 
 static double
@@ -85,9 +85,9 @@ is_read_by_others (const CleaveResult *x, const CleaveNode *node)
   return FALSE;
 }
 
-/* Returns the operand that a whole element-wise node would overwrite: a value that no other node
- * reads and that is not cut. Returns NULL if there is none. Pieces of the node cannot overwrite the
- * operand, since each piece reads only a part of the operand. */
+/* Returns the operand that an element-wise node overwrites if the node stays whole: a value that no
+ * other node reads and that is not cut. Returns NULL if there is no such operand. Pieces of the
+ * node cannot overwrite the operand, since each piece reads only a part of the operand. */
 static const CleaveResult *
 find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *members)
 {
@@ -104,8 +104,8 @@ find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *members)
   return NULL;
 }
 
-/* Returns whether the memory that pieces of a node need is worth more than the time that they save.
- * 1 % of the time is worth 4 % of the peak, as in the search for a schedule. */
+/* Returns whether the memory that the pieces of a node need is worth more than the time that the
+ * pieces save. 1 % of the time is worth 4 % of the peak, as in the search for a schedule. */
 static gboolean
 costs_more_than_it_saves (const CleaveNode *node,
                           const CleaveResult *overwritten,

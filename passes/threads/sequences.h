@@ -4,10 +4,10 @@
 #include "../split/report.h"
 #include "for-threads.h"
 
-/* Cuts consecutive recurrent layers (LSTM, GRU, RNN) into chunks of time steps. A chunk begins with
- * the state in which the chunk before it ended, so the sums are the same. Each thread can work at
- * one layer, and memory holds a few chunks instead of a whole sequence. for-threads.c cuts layers
- * for threads, and fit/split-per-reader.c cuts layers for memory:
+/* Cuts consecutive recurrent layers (LSTM, GRU, RNN) into chunks of time steps. Each chunk begins
+ * with the final state of the previous chunk, so the sums are the same. Each thread can work at one
+ * layer, and memory holds a few chunks instead of a whole sequence. for-threads.c cuts layers for
+ * threads, and fit/split-per-reader.c cuts layers for memory:
  *
  *                          x[0:8] ─ a.0 ─────── b.0 ─┐
  *   x ─ a ─ b      =>                │ state     │   ├─ b

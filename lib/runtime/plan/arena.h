@@ -11,13 +11,14 @@
  * is listed twice, once for each buffer. Example: if buffer 1 conflicts with 0 and 2, then begin =
  * {0, 1, 3, 4} and conflicts = {1, 0, 2, 1}.
  *
- * Two buffers of which one has fragments (memory/fragments.h) may overlap in part. Then their
- * conflict is a number n_buffers + i, the index i of a CleaveArenaPartial. */
+ * If one of two buffers has fragments (memory/fragments.h), the two buffers may overlap in part.
+ * Their entry in `conflicts` is then a number n_buffers + i; i is the index of a
+ * CleaveArenaPartial. */
 
-/* A conflict between a fragment of one buffer and a fragment of another. The buffers are packed as
- * if the other buffer occupied the bytes [begin, end), relative to its offset. `end` may be less
- * than `begin`: then the first buffer may begin at `end` or above, or may end at `begin` or
- * below. */
+/* A conflict between a fragment of one buffer and a fragment of another buffer. Packing treats the
+ * other buffer as if it occupied only the bytes [begin, end), relative to the offset of the other
+ * buffer. `end` may be less than `begin`. The first buffer may then begin at `end` or above, or may
+ * end at `begin` or below. */
 typedef struct
 {
   guint buffer; /* the other buffer */
