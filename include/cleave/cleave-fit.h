@@ -38,7 +38,7 @@ typedef void (*CleaveFitFunc) (double part, gpointer data);
  * split; 0: no limit, %CLEAVE_NOTHING_ADDED: no added time
  * @n_threads: number of threads that run the graph; 0 stands for 1
  * @exclude_inputs: do not include the inputs of the graph in the arena, because the caller stores
- * them in other memory
+ * them in other memory. The search then takes about twice as long
  * @even_strips: cut each segment into strips of equal size, except for the last strip, and cut no
  * strip into tiles. Equal strips can be written as a `Loop`: see [func@Cleave.onnx_set_loops]
  * @cancellable: (nullable): once it is cancelled, the search ends with %G_IO_ERROR_CANCELLED
