@@ -335,8 +335,9 @@ compare_buffers (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Makes fragments of the spans of each buffer that has several spans. fragment_begin[b + 1] is the
- * number of spans of buffer b. */
+/* Makes fragments of the spans of each buffer that has several spans. Before the call,
+ * fragment_begin[b + 1] is the number of spans of buffer b. After the call, fragment_begin[b] is
+ * the index of the first fragment of buffer b. */
 static void
 add_fragments (CleaveLifetimes *l, const CleaveArenaSpan *spans, guint n)
 {
