@@ -18,19 +18,11 @@ add_access (GArray *accesses,
             guint step,
             gboolean writes)
 {
-  gint64 begin = location->offset, end = location->offset + 1;
-  CleaveLapAccess access;
+  const CleaveSpan span = cleave_location_get_span (location, shape);
+  const CleaveLapAccess access = { span.begin * size, span.end * size, step, writes };
 
-  for (guint d = 0; d < shape->rank; d++)
-    {
-      gint64 reach = (shape->dim[d] - 1) * location->stride[d];
-
-      if (shape->dim[d] == 0)
-        return;
-      *(reach < 0 ? &begin : &end) += reach;
-    }
-  access = (CleaveLapAccess){ begin * size, end * size, step, writes };
-  g_array_append_val (accesses, access);
+  if (span.begin < span.end)
+    g_array_append_val (accesses, access);
 }
 
 static void

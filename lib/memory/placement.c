@@ -99,6 +99,22 @@ stride_ones (const CleaveShape *shape, gint64 *stride)
     }
 }
 
+CleaveSpan
+cleave_location_get_span (const CleaveLocation *location, const CleaveShape *shape)
+{
+  CleaveSpan span = { location->offset, location->offset + 1 };
+
+  for (guint d = 0; d < shape->rank; d++)
+    {
+      const gint64 reach = (shape->dim[d] - 1) * location->stride[d];
+
+      if (shape->dim[d] == 0)
+        return (CleaveSpan){ location->offset, location->offset };
+      *(reach < 0 ? &span.begin : &span.end) += reach;
+    }
+  return span;
+}
+
 gboolean
 cleave_location_reshape (const CleaveShape *from,
                          const gint64 *from_stride,

@@ -36,6 +36,9 @@ CleaveLocation cleave_location_view (const CleaveLocation *operand,
                                      gint64 *stride);
 /* Returns the location of the part `range` of a value. */
 CleaveLocation cleave_location_part (const CleaveLocation *whole, const CleaveRange *range);
+/* Returns the elements of the buffer from the first to the last element of a value, which has the
+ * shape `shape`. Strides may be negative. Returns an empty span if the value has no elements. */
+CleaveSpan cleave_location_get_span (const CleaveLocation *location, const CleaveShape *shape);
 /* Finds the strides of a Reshape that copies nothing. The operand has the shape `from` and the
  * strides `from_stride`. Sets `to_stride` to the strides with which the same memory holds the same
  * elements, in row-major order, as a value of shape `to`. Returns FALSE if there are no such

@@ -19,18 +19,12 @@ get_buffer (GArray *buffers, guint b)
 static CleaveLapMember
 make_member (const CleaveAssignment *value, gint step, gint last)
 {
-  const CleaveShape *shape = &value->result->type.shape;
-  const gint64 size = (gint64) cleave_element_size (value->result->type.element);
-  gint64 begin = value->location.offset, end = begin + 1;
+  const CleaveTensorType *type = &value->result->type;
+  const gint64 size = (gint64) cleave_element_size (type->element);
+  const CleaveSpan span = cleave_location_get_span (&value->location, &type->shape);
 
-  for (guint d = 0; d < shape->rank; d++)
-    {
-      const gint64 reach = (shape->dim[d] - 1) * value->location.stride[d];
-
-      *(reach < 0 ? &begin : &end) += reach;
-    }
-  return (CleaveLapMember){ .begin = begin * size,
-                            .end = end * size,
+  return (CleaveLapMember){ .begin = span.begin * size,
+                            .end = span.end * size,
                             .first = (guint) (step + 1),
                             .last = (guint) (last + 1) };
 }

@@ -44,13 +44,10 @@ find_reach (const Reaching *r, const CleaveAssignment *assignment, gboolean writ
   CleaveRange range = is_part ? g_array_index (r->storage->boxes, CleaveRange, step->box)
                               : cleave_range_whole (&type->shape);
   CleaveLocation location = cleave_location_part (&assignment->location, &range);
-  gint64 last = location.offset;
+  CleaveShape shape = cleave_range_shape (&range);
+  CleaveSpan span = cleave_location_get_span (&location, &shape);
 
-  if (cleave_range_is_empty (&range))
-    return (CleaveArenaReach){ 0 };
-  for (guint d = 0; d < range.rank; d++)
-    last += (range.dim[d].end - range.dim[d].begin - 1) * location.stride[d];
-  return (CleaveArenaReach){ location.offset * size, (last + 1) * size };
+  return (CleaveArenaReach){ span.begin * size, span.end * size };
 }
 
 static void

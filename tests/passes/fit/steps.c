@@ -29,6 +29,7 @@ find_live (const char *text, gint64 live[MAX_STEPS])
  * bytes. The input has 200 bytes, and its buffer 256. */
 #define CONVS                                                                                      \
   "graph parts\n%x = Input : float32 1x2x5x5\n%w = Constant seed=1 : float32 16x2x1x1\n"           \
+  "%v = Constant seed=2 : float32 2x16x1x1\n"                                                      \
   "%a = Conv %x, %w\n%b = Conv %x, %w\n%c = Conv %x, %w\n"
 
 START_TEST (parts_are_live_from_their_step_on)
@@ -55,11 +56,43 @@ START_TEST (interleaved_parts_are_live_together)
 }
 END_TEST
 
+/* If a node reads the join, the whole buffer of the join is live from the first part on. */
+START_TEST (parts_of_inner_joins_are_live_together)
+{
+  gint64 live[MAX_STEPS];
+
+  ck_assert_uint_eq (find_live (CONVS "%y = Concat %a, %b, %c axis=0\n%z = Relu %y\n"
+                                      "%s = Conv %z, %v\noutput %s\n",
+                                live),
+                     6);
+  ck_assert_int_eq (live[0], 256 + 3 * 1600);
+}
+END_TEST
+
+/* A part without elements takes no bytes, and does not change the bytes of other parts. */
+START_TEST (empty_parts_take_no_bytes)
+{
+  gint64 live[MAX_STEPS];
+  const guint n =
+      find_live ("graph empty\n%x = Input : float32 1x2x5x5\n"
+                 "%e = Input : float32 0x2x5x5\n%w = Constant seed=1 : float32 16x2x1x1\n"
+                 "%a = Conv %x, %w\n%b = Conv %e, %w\n%c = Conv %x, %w\n"
+                 "%y = Concat %a, %b, %c axis=0\noutput %y\n",
+                 live);
+
+  ck_assert_uint_eq (n, 4);
+  ck_assert_int_eq (live[0], 256 + 1600);
+  ck_assert_int_eq (live[1], 256 + 1600);
+  ck_assert_int_eq (live[2], 256 + 2 * 1600);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "joins", parts_are_live_from_their_step_on,
-                   interleaved_parts_are_live_together, NULL);
+                   interleaved_parts_are_live_together, parts_of_inner_joins_are_live_together,
+                   empty_parts_take_no_bytes, NULL);
 }
 
 CLEAVE_TEST_SUITE ("steps", add_tests)
