@@ -321,9 +321,12 @@ align_to_operands (const CleaveCall *call, CleaveRange *range)
       call->op->maps (call, i, map);
       for (guint d = 0; d < call->operands[i].shape.rank; d++)
         {
-          const gint64 n = map[d].stride == 0 ? 0 : call->results[0].shape.dim[map[d].from];
+          gint64 n;
 
-          if (map[d].stride != 0 && map[d].block > 1 && map[d].times == 1)
+          if (map[d].stride == 0)
+            continue;
+          n = call->results[0].shape.dim[map[d].from];
+          if (map[d].block > 1 && map[d].times == 1)
             align_span (&map[d], &range->dim[map[d].from], n);
           if (map[d].stride > 0 && !may_miss)
             align_to_padding (&map[d], range, call->operands[i].shape.dim[d], n);

@@ -87,7 +87,7 @@ cleave_arena_init_with_slack (CleaveArena *arena,
   g_auto (CleaveLifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
   g_autofree guint *order = begin (arena, &l, slack);
 
-  arena->n_bytes = cleave_placing_pack (arena->offsets, &l, order, at_most, TRUE);
+  arena->n_bytes = cleave_placing_pack (arena->offsets, &l, order, l.n_buffers, at_most, TRUE);
   if (arena->n_bytes < 0 || arena->n_bytes > at_most)
     {
       cleave_arena_clear (arena);

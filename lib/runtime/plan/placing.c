@@ -205,14 +205,13 @@ cleave_placing_init (CleavePlacing *p, const CleaveLifetimes *l, const guint *or
   return TRUE;
 }
 
-/* Places the n buffers `order` as cleave_placing_pack() does. */
-static gint64
-pack (gint64 *offsets,
-      const CleaveLifetimes *l,
-      const guint *order,
-      guint n,
-      gint64 at_least,
-      gboolean quick)
+gint64
+cleave_placing_pack (gint64 *offsets,
+                     const CleaveLifetimes *l,
+                     const guint *order,
+                     guint n,
+                     gint64 at_least,
+                     gboolean quick)
 {
   g_auto (CleavePlacing) p = { 0 };
   gint64 size;
@@ -226,13 +225,6 @@ pack (gint64 *offsets,
   for (guint i = 0; i < n; i++)
     offsets[order[i]] = p.offsets[i];
   return size;
-}
-
-gint64
-cleave_placing_pack (
-    gint64 *offsets, const CleaveLifetimes *l, const guint *order, gint64 at_least, gboolean quick)
-{
-  return pack (offsets, l, order, l->n_buffers, at_least, quick);
 }
 
 /* Sets `large` to the buffers of at least `least` bytes, in their order. Returns their number. */
@@ -304,13 +296,14 @@ cleave_placing_place (gint64 *offsets,
                       const guint *order,
                       gint64 at_least)
 {
-  const gint64 size = cleave_placing_pack (offsets, l, order, at_least, FALSE);
+  const gint64 size = cleave_placing_pack (offsets, l, order, l->n_buffers, at_least, FALSE);
   g_autofree guint *large = g_new (guint, l->n_buffers + 1);
   gint64 least = MAX (at_least / MIN_PART, 1);
 
   if (size >= 0)
     return size;
-  while (pack (offsets, l, large, list_large (l, order, least, large), at_least, FALSE) < 0)
+  while (cleave_placing_pack (offsets, l, large, list_large (l, order, least, large), at_least,
+                              FALSE) < 0)
     least *= 2;
   return fill (offsets, l, order, least);
 }

@@ -25,14 +25,19 @@ cleave_placing_init (CleavePlacing *p, const CleaveLifetimes *l, const guint *or
 void cleave_placing_clear (CleavePlacing *p);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleavePlacing, cleave_placing_clear)
 
-/* Sets `offsets`, indexed by buffer, to the offsets in the smallest arena that cleave_arena_place()
- * finds. `quick` TRUE: tries fewer orders of the buffers, which takes less time. Returns the bytes
- * of the arena; -1 if cleave_placing_init() would return FALSE. */
-gint64 cleave_placing_pack (
-    gint64 *offsets, const CleaveLifetimes *l, const guint *order, gint64 at_least, gboolean quick);
-/* Sets `offsets` to the result of cleave_placing_pack(). If too many buffers are in use at once,
+/* Places the n buffers `order` in the smallest arena that cleave_arena_place() finds, and sets
+ * their entries in `offsets`, which is indexed by buffer. `quick` TRUE: tries fewer orders of the
+ * buffers, which takes less time. Returns the bytes of the arena; -1 if cleave_placing_init() would
+ * return FALSE. */
+gint64 cleave_placing_pack (gint64 *offsets,
+                            const CleaveLifetimes *l,
+                            const guint *order,
+                            guint n,
+                            gint64 at_least,
+                            gboolean quick);
+/* Places all buffers with cleave_placing_pack(). If too many of them are in use at once,
  * cleave_placing_pack() places only the large buffers, and cleave_arena_fill() places the others
- * between them. Returns the arena's bytes. */
+ * between them. Returns the bytes of the arena. */
 gint64 cleave_placing_place (gint64 *offsets,
                              const CleaveLifetimes *l,
                              const guint *order,

@@ -158,7 +158,7 @@ START_TEST (many_buffers_do_not_overlap)
       make_lifetimes (&l, spans, rand, N_MANY, N_POSITIONS);
       order = cleave_lifetimes_sort (l.first, N_MANY);
       bound = find_bound (spans);
-      ck_assert_int_eq (cleave_placing_pack (offsets, &l, order, bound, FALSE), -1);
+      ck_assert_int_eq (cleave_placing_pack (offsets, &l, order, N_MANY, bound, FALSE), -1);
       size = place (&l, TRUE, bound, offsets);
       assert_placed (spans, offsets, size);
       ck_assert_int_ge (size, bound);
