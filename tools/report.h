@@ -28,6 +28,8 @@ typedef struct
 
 /* Returns the text that says which memory the figures include. `summary` may be NULL. */
 const char *cleave_summary_get_convention (const CleaveSummary *summary);
+/* Returns the name of a halo policy in reports. */
+const char *cleave_summary_get_halo_name (CleaveHalo halo);
 char *cleave_summary_to_json (const CleaveSummary *summary);
 char *cleave_summary_to_compact_json (const CleaveSummary *summary);
 void cleave_summary_print (const CleaveSummary *summary);
