@@ -9,24 +9,24 @@
 #include "../../lib/ir/chunk.h"
 
 /* Returns the dimension that represents the set of dimensions connected with `dim` (union-find).
- * `of[dim]` points towards the representative, and the representative points to itself. Dimension d
- * of value v has the number CLEAVE_MAX_RANK * v + d. */
+ * `parent[dim]` points towards the representative, and the representative points to itself.
+ * Dimension d of value v has the number CLEAVE_MAX_RANK * v + d. */
 
 static guint
-find (guint *of, guint dim)
+find (guint *parent, guint dim)
 {
-  while (of[dim] != dim)
-    dim = of[dim] = of[of[dim]];
+  while (parent[dim] != dim)
+    dim = parent[dim] = parent[parent[dim]];
   return dim;
 }
 
 /* Unites the sets of two dimensions. The smaller representative represents the union. */
 static void
-unite (guint *of, guint a, guint b)
+unite (guint *parent, guint a, guint b)
 {
-  a = find (of, a);
-  b = find (of, b);
-  of[MAX (a, b)] = MIN (a, b);
+  a = find (parent, a);
+  b = find (parent, b);
+  parent[MAX (a, b)] = MIN (a, b);
 }
 
 static guint
@@ -35,9 +35,9 @@ first_dim (guint value)
   return value * CLEAVE_MAX_RANK;
 }
 
-/* A node may have several results. Connects each dimension of the results from result 1 on with a
- * dimension of result 0. The result maps of the op determine this dimension. If the op has no
- * result maps, this dimension has the same index. */
+/* Connects the results of a node with each other: each dimension of result 1 and of all later
+ * results with a dimension of result 0. The result maps of the op name the dimension of result 0.
+ * If the op has no result maps, both dimensions have the same index. */
 static void
 unite_results (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCall *call)
 {
@@ -59,9 +59,9 @@ unite_results (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCal
 }
 
 /* Connects each dimension of an operand with the dimension of result 0 to which the operand's
- * dimension map refers. If a window is longer than its stride, neighboring windows read the same
- * elements, and the function records a halo of the axis. Inputs of the graph have no axes: for an
- * input, the function only records the halo. */
+ * dimension map refers. If the window of the map is longer than the stride, neighboring windows
+ * read the same elements, and the function records that the axis has a halo. Inputs of the graph
+ * have no axes: for an input, the function only records the halo. */
 static void
 unite_operand (CleaveFitSteps *steps,
                const CleaveFitNode *node,
@@ -98,7 +98,8 @@ unite_operands (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCa
     }
 }
 
-/* Finds the blocks of result 0 of node number `index`. */
+/* Stores the numbers of elements of the blocks (cleave_node_get_block()) along each dimension of
+ * result 0 of node number `index`. */
 static void
 find_blocks (CleaveFitSteps *steps, guint index)
 {
@@ -153,14 +154,14 @@ cleave_fit_axes_find_dim (const CleaveFitSteps *steps, guint node, CleaveFitCut 
 
 /* Returns the cut that divides dimension `dim` of result 0 of a node. */
 static CleaveFitCut
-get_cut (const CleaveFitSteps *steps, const CleaveFitNode *made, guint dim)
+get_cut (const CleaveFitSteps *steps, const CleaveFitNode *node, guint dim)
 {
-  const guint *of = &steps->axes[first_dim (made->first_value)];
+  const guint *axis = &steps->axes[first_dim (node->first_value)];
   guint index = 0;
 
   for (guint d = 0; d < dim; d++)
-    index += of[d] == of[dim];
-  return of[dim] * CLEAVE_MAX_RANK + index;
+    index += axis[d] == axis[dim];
+  return axis[dim] * CLEAVE_MAX_RANK + index;
 }
 
 /* Returns the sort key of a cut for cleave_fit_axes_list_cuts(), which lists small keys first.

@@ -30,7 +30,7 @@ cleave_fit_add_backward_slice (GPtrArray *recomputed, const CleaveResult *value,
     {
       const CleaveResult *read = node->operands[o].result;
 
-      if (read != NULL && !cleave_fit_is_there_anyway (read->node) &&
+      if (read != NULL && !cleave_fit_exists_before_run (read->node) &&
           CLEAVE_FIT_MUCH_LARGER * cleave_fit_count_bytes (read) > n_bytes &&
           !cleave_fit_add_backward_slice (recomputed, read, n_bytes))
         return FALSE;

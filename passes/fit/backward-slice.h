@@ -23,7 +23,7 @@ cleave_fit_count_bytes (const CleaveResult *value)
 /* Returns whether a node is an input or a constant. Inputs and constants exist before a run begins,
  * whatever their position in the order of nodes. */
 static inline gboolean
-cleave_fit_is_there_anyway (const CleaveNode *node)
+cleave_fit_exists_before_run (const CleaveNode *node)
 {
   return cleave_node_is_input (node) || cleave_node_is_fixed (node);
 }

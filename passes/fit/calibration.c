@@ -11,7 +11,7 @@
 /* Returns whether two candidates split nearly the same steps in the same way. The numbers of strips
  * and columns may differ. */
 static gboolean
-is_alike (const CleaveFitCandidate *a, const CleaveFitCandidate *b)
+is_similar (const CleaveFitCandidate *a, const CleaveFitCandidate *b)
 {
   const guint n = MIN (a->end - a->begin, b->end - b->begin);
   const guint distance = MAX (a->begin, b->begin) - MIN (a->begin, b->begin);
@@ -21,10 +21,11 @@ is_alike (const CleaveFitCandidate *a, const CleaveFitCandidate *b)
          a->cuts_weights == b->cuts_weights;
 }
 
-/* Returns whether two candidates have the same tiles. The ends may differ: one candidate may have
- * one more element-wise node at its end. */
+/* Returns whether two candidates have the same begin, the same tiles and the same estimate. The
+ * ends may differ: one candidate may contain an element-wise node after the last node of the other
+ * candidate. */
 static gboolean
-is_same (const CleaveFitCandidate *a, const CleaveFitCandidate *b)
+has_same_tiles (const CleaveFitCandidate *a, const CleaveFitCandidate *b)
 {
   return a->begin == b->begin && a->n_strips == b->n_strips && a->n_columns == b->n_columns &&
          a->cut == b->cut && a->halo == b->halo && a->in_bands == b->in_bands &&
@@ -59,14 +60,14 @@ cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
       CleaveFitCandidate *candidate =
           &g_array_index (candidates->candidates, CleaveFitCandidate, i);
 
-      if (is_same (candidate, measured))
+      if (has_same_tiles (candidate, measured))
         {
           candidate->n_bytes = candidate->is_measured ? MIN (candidate->n_bytes, n_bytes) : n_bytes;
           candidate->is_measured = TRUE;
           if (bytes->at_peak > 0)
             limit_saved (&candidate->overlay, n_bytes - bytes->at_peak);
         }
-      else if (!candidate->is_measured && is_alike (candidate, measured))
+      else if (!candidate->is_measured && is_similar (candidate, measured))
         {
           /* assume that the error of an estimate is proportional to the number of tiles */
           const double part = MIN (count_tiles (candidate) / count_tiles (measured), 1);

@@ -299,8 +299,9 @@ join_ends (CleaveFitCandidates *candidates, GArray **best)
         cleave_fit_candidate_get_least (cleave_fit_candidate (candidates, i));
 }
 
-/* If `strips` is NULL, returns the candidates without tiles. If not, `strips` has these candidates:
- * adds the candidates with tiles, and returns all candidates that are not dominated. */
+/* Finds candidates for all segment ends. If `strips` is NULL, returns the candidates without tiles.
+ * Otherwise, finds the candidates with tiles, adds the candidates in `strips`, and returns the
+ * candidates that no other candidate dominates. */
 static CleaveFitCandidates
 search_all (const CleaveFitSteps *steps,
             const CleaveFitWatch *watch,
@@ -364,8 +365,8 @@ compare_candidates (gconstpointer a, gconstpointer b)
   return (x->work > y->work) - (x->work < y->work);
 }
 
-/* Returns whether x dominates y: x has at most the bytes (with overlays), the time and the MACs of
- * y. The caller ensures that without overlays, too, x has at most the bytes of y. */
+/* Returns whether x dominates y: x needs no more bytes with overlays, no more time and no more MACs
+ * than y. The caller ensures that x also needs no more bytes without overlays than y. */
 static gboolean
 dominates (const CleaveFitCandidate *x, const CleaveFitCandidate *y)
 {
@@ -381,8 +382,7 @@ cleave_fit_candidates_select (const GArray *found)
   guint first = 0; /* index in `best` of the first candidate that begins at the same step as
                       `candidate` */
 
-  g_array_sort (sorted, compare_candidates); /* the sort is stable: equal candidates keep their
-                                              * order */
+  g_array_sort (sorted, compare_candidates); /* the sort is stable */
   for (guint i = 0; i < sorted->len; i++)
     {
       const CleaveFitCandidate *candidate = &g_array_index (sorted, CleaveFitCandidate, i);

@@ -5,7 +5,7 @@
 
 #include <gio/gio.h>
 
-/* Finds the segment candidates of a graph: runs of steps with a tiling that reduces the memory.
+/* Finds the segment candidates of a graph: consecutive steps with a tiling that reduces the memory.
  * Keeps the candidates that no other tiling of the same steps dominates. search.c finds the
  * candidates of each graph variant, and path.h combines them to plans. */
 
@@ -20,10 +20,10 @@ typedef void (*CleaveFitProgress) (double part, gpointer data);
 typedef struct
 {
   gboolean is_even;    /* cut strips of equal size, except for the last strip */
-  gint64 max_bytes;    /* leave out segments that need this number of bytes or more; 0: no limit */
-  gint64 tile_bytes;   /* leave out segments with tiles that need this number of bytes or more; 0:
-                          leave out all segments with tiles. If `is_even`, all segments with tiles
-                          are left out */
+  gint64 max_bytes;    /* leave out segments that need at least this many bytes; 0: no limit */
+  gint64 tile_bytes;   /* leave out segments with tiles that need at least this many bytes; 0: leave
+                          out all segments with tiles. If `is_even`, all segments with tiles are
+                          left out */
   gboolean has_chunks; /* if `is_even`: also find segments whose pieces read different weights */
   guint n_threads; /* threads of the search; 0: chosen from the numbers of processors and steps */
   GCancellable *cancellable;
@@ -38,8 +38,9 @@ typedef struct
   /* indexed by the `end` of a candidate: index of the first candidate with this end. The array has
    * n_steps + 2 entries. */
   guint *first;
-  /* indexed as `candidates`: bytes of the candidate with its overlay. These bytes are in a separate
-   * array, since the search for paths reads them for every candidate. */
+  /* indexed as `candidates`: bytes that are live while the candidate runs with its overlay. The
+   * numbers are in a separate array, since the search for paths reads the number of every
+   * candidate. */
   gint64 *least_bytes;
   gboolean is_even; /* strips have one size, except for the last strip */
   guint64 n_visits; /* number of visits to nodes, summed over all walks */

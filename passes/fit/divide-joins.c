@@ -13,9 +13,10 @@ get_buffer (GArray *buffers, guint b)
   return &g_array_index (buffers, CleaveFitBuffer, b);
 }
 
-/* Returns the bytes of a value in its buffer, which the value's node writes in step `step`, and
- * which are in use to step `last`. If bytes of other values lie between them, includes these bytes.
- * A member counts steps from 1 on, since inputs have step -1. */
+/* Returns the range of bytes from the first to the last element of a value, as offsets in its
+ * buffer. The node of the value writes the bytes in step `step`, and the bytes are in use until
+ * step `last`. A CleaveLapMember stores unsigned steps, so the function adds 1 to each step: inputs
+ * have step -1. */
 static CleaveLapMember
 make_member (const CleaveAssignment *value, gint step, gint last)
 {
@@ -29,8 +30,8 @@ make_member (const CleaveAssignment *value, gint step, gint last)
                             .last = (guint) (last + 1) };
 }
 
-/* Returns, for each buffer, an array of its values (CleaveLapMember) with the steps in which they
- * are written. Leaves out joins, whose parts are written one by one, and views. */
+/* Returns an array for each buffer: the values in the buffer (CleaveLapMember), with the steps in
+ * which their nodes write them. Leaves out joins, whose parts are written one by one, and views. */
 static GPtrArray *
 list_values (GArray *buffers, const CleaveStorage *storage, const gint *step)
 {
@@ -55,7 +56,8 @@ list_values (GArray *buffers, const CleaveStorage *storage, const gint *step)
   return values;
 }
 
-/* Divides buffer number `b` into its fragments: bytes that are written first in the same step. */
+/* Divides buffer number `b` into fragments. A fragment contains the bytes whose first writes are in
+ * one step. */
 static void
 divide (GArray *buffers, guint b, const GArray *values)
 {

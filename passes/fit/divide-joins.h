@@ -5,9 +5,9 @@
 
 #include "../../lib/memory/buffers.h"
 
-/* Divides the buffers of some joins by the steps in which their parts are written. steps.c makes
- * one buffer for each join and its parts. Other values may use the bytes of a part until the part
- * is written (lib/memory/laps.c):
+/* Divides the buffers of some joins by the steps in which the parts are written. steps.c makes one
+ * buffer for each join and all parts of the join. Other values may use the bytes of a part until a
+ * node writes the part (lib/memory/laps.c):
  *
  *     a    │■■■■■■■■■│            a and b are parts of a join; a is written in step 1, b in
  *     b    │    ■■■■■│            step 5. So the table has two buffers, which end together.

@@ -6,7 +6,8 @@
 
 #include "required-regions.h"
 
-/* The elements of a dimension, and their blocks: pieces begin and end between blocks. */
+/* The number of elements of a dimension (`extent`) and of a block (`block`). A piece contains whole
+ * blocks. */
 typedef struct
 {
   gint64 extent, block;
@@ -40,7 +41,8 @@ find_dim (const CleaveFitState *state, guint node, CleaveFitCut cut)
   return cleave_fit_axes_find_dim (state->walker->steps, node, cut);
 }
 
-/* Returns the elements of dimension `dim` of result 0 of node number `index`. */
+/* Returns the numbers of elements and of elements of a block, along dimension `dim` of result 0 of
+ * node number `index`. */
 static Cuttable
 get_cuttable (const CleaveFitState *state, guint index, guint dim)
 {

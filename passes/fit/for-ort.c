@@ -40,7 +40,7 @@ list_forms (const CleaveGraph *graph, const CleaveFitOptions *options, GError **
   return plans == NULL ? NULL : g_steal_pointer (&forms);
 }
 
-/* The costs by which plans are compared. */
+/* The costs of a plan. is_less() and is_dominated() compare plans by these costs. */
 enum { ARENA, RUNTIME_BYTES, LATENCY, MACS, N_COSTS };
 
 static double
@@ -65,8 +65,8 @@ is_less (const CleaveFitPlan *a, const CleaveFitPlan *b, const guint *costs, gui
   return FALSE;
 }
 
-/* Returns the first plan with the least `costs` among the plans whose arena has at most `max_bytes`
- * bytes. Returns NULL if no arena is small enough. */
+/* Returns the best plan (is_less()) among the plans whose arena has at most `max_bytes` bytes. Of
+ * several equal plans, returns the first one. Returns NULL if no arena is small enough. */
 static CleaveFitPlan *
 find_least (const GPtrArray *plans, gint64 max_bytes, const guint *costs, guint n)
 {
@@ -79,8 +79,8 @@ find_least (const GPtrArray *plans, gint64 max_bytes, const guint *costs, guint 
   return best;
 }
 
-/* If `plan` splits no segment, sets the estimate of the split that saves most among the plans that
- * were refused. */
+/* If `plan` splits no segment, sets `bytes_refused` of the plan. This number is the smallest
+ * estimate of a split that was refused for one of `plans`. */
 static void
 set_refused (CleaveFitPlan *plan, const GPtrArray *plans)
 {
@@ -150,8 +150,8 @@ cleave_fit_plan_new_for_ort (const CleaveGraph *graph,
   return NULL;
 }
 
-/* Returns whether a plan other than `plan` costs no more in any respect. Of equal plans, the first
- * is the best. */
+/* Returns whether another plan is no worse than `plan` in all costs. If several plans have equal
+ * costs, the first of these plans dominates the later ones. */
 static gboolean
 is_dominated (const GPtrArray *plans, guint plan)
 {
@@ -190,7 +190,7 @@ compare_arenas (gconstpointer a, gconstpointer b)
  *
  * Finds the plans that [ctor@Cleave.FitPlan.new_for_ort] selects from, from the largest arena to
  * the smallest. Leaves out each plan if another plan needs no more arena, memory in ONNX Runtime,
- * MACs and time. So a plan meets a budget only if it is at least the last arena.
+ * MACs and time. So no plan meets a budget that is smaller than the arena of the last plan.
  *
  * Fails as [ctor@Cleave.FitPlan.new_for_ort] does, except with %CLEAVE_ERROR_LIMIT.
  *

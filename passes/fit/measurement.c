@@ -49,9 +49,9 @@ check_end (const CleaveNode *node, guint dim, guint n_strips, GError **error)
                       node->name, n_strips);
 }
 
-/* Makes a CleaveSegment of nodes of `graph` from `part`, a segment of a plan, which names its
- * nodes. Returns NULL and sets the error if the graph has no node of a name, or if a node cannot be
- * cut along the dimensions of the segment. */
+/* Makes a CleaveSegment, which points to nodes of `graph`, from `part`, which contains the names of
+ * these nodes. Returns NULL and sets the error if the graph has no node with one of the names, or
+ * if an end node cannot be cut along a dimension that `part` names. */
 static CleaveSegment *
 make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
 {
@@ -96,8 +96,8 @@ make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
   return segment;
 }
 
-/* Makes a CleaveSegment from each segment of a plan (`parts`), as make_segment() does. Returns the
- * array of the new segments. On failure, returns NULL and sets the error. */
+/* Calls make_segment() for each segment of a plan (`parts`). Returns an array of the new segments
+ * (CleaveSegment). On failure, returns NULL and sets the error. */
 static GPtrArray *
 make_segments (const GPtrArray *parts, CleaveGraph *graph, GError **error)
 {
@@ -122,9 +122,9 @@ cleave_fit_parts_check (const GPtrArray *parts, CleaveGraph *graph, GError **err
   return segments != NULL;
 }
 
-/* Splits a graph as cleave_fit_parts_apply() does. Records in `pieces`, for each node of the split
- * graph, the index in `parts` of the node's segment, or CLEAVE_SHARED_PART. Returns FALSE and sets
- * the error if the graph lacks nodes of a segment. */
+/* Splits a graph as cleave_fit_parts_apply() does. For each node of the split graph, records the
+ * segment of the node in `pieces`: the index in `parts`, or CLEAVE_SHARED_PART. Returns FALSE and
+ * sets the error if the graph lacks nodes of a segment. */
 static gboolean
 apply (const GPtrArray *parts,
        CleaveGraph *graph,
@@ -228,16 +228,16 @@ find_part (const CleaveSegmentPieces *pieces,
   return part == CLEAVE_SHARED_PART ? before : part;
 }
 
-/* Computes from the live bytes of each step: the peak of the plan without overlays
- * (`peak_without_overlays`), and the bytes of each segment of the plan (`part_bytes`). */
+/* Sets the peak of the plan without overlays (`peak_without_overlays`), and the bytes of each
+ * segment of the plan (`part_bytes`). Computes both from the live bytes of each step. */
 static void
 measure_parts (CleaveFitMeasurement *measured,
                const CleaveGraph *graph,
                const CleaveSegmentPieces *pieces,
                const CleaveMemoryTimeline *timeline)
 {
-  /* bytes of the arena that no live buffer occupies at the peak; they count as live bytes of the
-   * steps at the peak */
+  /* bytes of the arena that no live buffer occupies at the peak; this function counts these bytes
+   * as live in the steps at the peak */
   const gint64 gaps = measured->estimate.arena_bytes - timeline->peak_bytes;
 
   measured->part_bytes = g_new0 (CleaveFitMeasuredBytes, measured->parts->len + 1);
@@ -309,8 +309,8 @@ clear_measurement (CleaveFitMeasurement *measured)
   g_clear_pointer (&measured->peak, g_free);
 }
 
-/* Adds `gaps`, more bytes of the arena that no live buffer occupies at the peak, to the bytes of
- * each segment that runs at the peak. */
+/* Adds `gaps` to the bytes of each segment that runs at the peak. `gaps` counts bytes of the arena
+ * that no live buffer occupies at the peak, and that `part_bytes` does not include yet. */
 static void
 add_gaps (CleaveFitMeasurement *measured, gint64 gaps)
 {

@@ -55,7 +55,7 @@ is_early (const Finding *f, const CleaveNode *node)
     {
       const CleaveResult *x = node->operands[o].result;
 
-      if (x != NULL && !cleave_fit_is_there_anyway (x->node) && x->n_uses > 1 &&
+      if (x != NULL && !cleave_fit_exists_before_run (x->node) && x->n_uses > 1 &&
           cleave_fit_count_bytes (x) >= f->min_bytes &&
           CLEAVE_FIT_MUCH_LARGER * cleave_fit_count_bytes (&node->results[0]) <=
               cleave_fit_count_bytes (x) &&
@@ -107,7 +107,7 @@ cleave_fit_moves_find (GPtrArray *copies, const CleaveGraph *graph, gint64 min_b
     {
       const CleaveNode *node = order->pdata[i];
 
-      position[node->id] = cleave_fit_is_there_anyway (node) ? 0 : ++next;
+      position[node->id] = cleave_fit_exists_before_run (node) ? 0 : ++next;
     }
   for (guint i = 0; i < order->len; i++)
     {
@@ -134,7 +134,7 @@ is_ready (const Placing *placing, const CleaveNode *node)
     {
       const CleaveResult *read = node->operands[o].result;
 
-      if (read != NULL && !cleave_fit_is_there_anyway (read->node) &&
+      if (read != NULL && !cleave_fit_exists_before_run (read->node) &&
           !g_hash_table_contains (placing->placed, read->node))
         return FALSE;
     }
@@ -151,7 +151,7 @@ place_operands (Placing *placing, const CleaveNode *node)
       const CleaveResult *read = node->operands[o].result;
 
       if (read != NULL && !g_hash_table_contains (placing->placed, read->node) &&
-          (cleave_fit_is_there_anyway (read->node) ||
+          (cleave_fit_exists_before_run (read->node) ||
            g_hash_table_contains (placing->late, read->node)))
         place (placing, read->node);
     }

@@ -47,10 +47,10 @@ has_spans (const GArray *a, const GArray *b)
   return is_equal;
 }
 
-/* Returns whether a program of the graph needs an arena of the size that the plan says. Sets `peak`
- * to the peak of the program's activations in bytes. Buffers with equal sizes and lifetimes need
- * equal arenas. Therefore, the function estimates the program only if the lifetimes differ from the
- * lifetimes in the plan. Finding the arena takes half of the time of an estimate. */
+/* Returns whether a program of the graph needs an arena of the size that the plan states. Sets
+ * `peak` to the peak of the program's activations in bytes. Buffers with equal sizes and lifetimes
+ * need equal arenas. Therefore, the function estimates the program only if the lifetimes differ
+ * from the lifetimes in the plan. Finding the arena takes half of the time of an estimate. */
 static gboolean
 has_arena (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 *peak)
 {

@@ -49,8 +49,8 @@ find_nodes (const CleaveSplitReport *report, char **iterations)
 }
 
 /* Returns whether a segment has fewer strips than a Loop needs. Only a segment whose pieces read
- * different weights may have fewer strips. ONNX Runtime seldom copies values if there are few
- * pieces. Therefore, the estimate of the memory without a Loop is accurate for few pieces. */
+ * different weights may have fewer strips. If there are few pieces, ONNX Runtime seldom copies
+ * values, so the estimate of the memory without a Loop is accurate. */
 static gboolean
 has_few_pieces (const CleaveFitPlan *plan, guint segment)
 {
@@ -183,8 +183,9 @@ keep_whole (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
 
 /* A segment is split into pieces without a Loop only if that saves much of the estimated memory.
  * The estimate must be less than PIECES_PART of the estimate with Loops alone, and smaller by more
- * than PIECES_BYTES. ONNX Runtime copies pieces more often than is estimated. For example, a U-Net
- * of 4.7 MB, estimated at 2.8 MB in pieces, needed a fifth more memory than unsplit. */
+ * than PIECES_BYTES. ONNX Runtime copies pieces more often than the estimate assumes. For example,
+ * a U-Net of 4.7 MB was estimated to need 2.8 MB in pieces. In fact, the pieces needed a fifth more
+ * memory than the unsplit U-Net. */
 #define PIECES_PART 0.6
 #define PIECES_BYTES (1 << 22)
 

@@ -8,17 +8,17 @@
 
 /* The search keeps at most this many prefixes for each step: the cheapest prefix, and more
  * expensive prefixes with less drift, which leaves more room for overlays. With one prefix, the
- * plan for ResNet-50 needs 3.3 % more memory than with four. With two prefixes, the plan needs 0.3
- * % more memory than with four. With eight prefixes, the plan needs the same memory as with four.
+ * plan for ResNet-50 needs 3.3 % more memory than with four, and with two, 0.3 % more. With eight
+ * prefixes, the plan needs the same memory as with four.
  */
 #define MAX_PREFIXES 4
 
 /* A plan for the steps before a step: a sequence of segments and unsplit steps.
  *
- * Drift: with overlays one after the other, each value begins `shift` bytes below the value that it
- * overlays, so the values move down through the arena. Other values can use the bytes above and
- * below, but a large value may fit into neither of the two gaps. So the search counts the drift as
- * bytes in use, as long as the last of these values is in use. */
+ * Drift: if overlays follow each other, each value begins `shift` bytes below the value that it
+ * overlays. So the values move down through the arena. Other values can use the bytes above and
+ * below these values, but a large value may fit into neither gap. So the search counts the drift as
+ * bytes in use, as long as the last overlay is in use. */
 typedef struct
 {
   double cost;

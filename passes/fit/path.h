@@ -34,9 +34,9 @@ typedef struct
 CleaveFitPath *cleave_fit_path_find (const CleaveFitCandidates *candidates,
                                      const CleaveFitPathQuery *query);
 /* Returns a lower bound in bytes of the estimates of all paths. The estimate of a path is the size
- * of its largest segment or step, with the drift of overlays (path.c). The bound counts no
- * drift. If `has_overlays` is FALSE, the bound counts no overlays, and one
- * path has exactly this estimate. Takes time in proportion to the number of candidates. */
+ * of its largest segment or step, with the drift of overlays (path.c). The bound counts no drift.
+ * If `has_overlays` is FALSE, the bound counts no overlays, and one path needs exactly the bound.
+ * Takes time in proportion to the number of candidates. */
 gint64 cleave_fit_path_bound (const CleaveFitCandidates *candidates, gboolean has_overlays);
 /* Returns whether two paths have the same segments. */
 gboolean cleave_fit_path_equal (const CleaveFitPath *a, const CleaveFitPath *b);

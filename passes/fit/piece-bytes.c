@@ -151,8 +151,8 @@ count_top (const CleaveFitState *state,
 
 /* Adds the bytes of the columns that tiles carry within a strip. Adds the bytes for the strip in
  * the middle to `n_carried`, and the bytes for the first strip to `n_carried_top`. Carried columns
- * overlap carried rows in a corner. If strips carry rows (`carries_rows`), `n_carried` already has
- * the bytes of this corner, so the function leaves them out. */
+ * overlap carried rows in a corner. If strips carry rows (`carries_rows`), `n_carried` already
+ * counts the corner, so the function does not add the bytes of the corner. */
 static void
 add_carried_columns (const CleaveFitValue *value,
                      const CleaveFitRequired *required,

@@ -195,7 +195,7 @@ is_pool (const CleaveNode *node, gint64 min_bytes)
 {
   const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
 
-  return x != NULL && !cleave_fit_is_there_anyway (x->node) && x->n_uses > 1 &&
+  return x != NULL && !cleave_fit_exists_before_run (x->node) && x->n_uses > 1 &&
          cleave_fit_count_bytes (x) >= min_bytes && is_reduction (node);
 }
 

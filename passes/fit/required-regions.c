@@ -71,8 +71,8 @@ are_disjoint (const CleaveRange *a, const CleaveRange *b)
   return FALSE;
 }
 
-/* Removes the elements of `made` from a range if the rest is a box; else leaves the range
- * unchanged. */
+/* Removes the elements of `made` from a range if the remaining elements form a box. Otherwise,
+ * leaves the range unchanged. */
 static void
 subtract (CleaveRange *range, const CleaveRange *made)
 {
@@ -96,8 +96,8 @@ subtract (CleaveRange *range, const CleaveRange *made)
   range->dim[dim] = rest;
 }
 
-/* Extends the required region of a view's operand by the required region of a result. Shifts the
- * region of the result by the begin of the result in the operand. A view computes nothing. */
+/* Extends the required region of a view's operand by the required region of a result, since a view
+ * computes nothing. Shifts the region by the position where the result begins in the operand. */
 static void
 require_operand_of_view (CleaveFitState *state, const CleaveFitNode *node, guint result)
 {
@@ -149,8 +149,8 @@ find_required (const CleaveFitState *state,
       copy_range (&required->range[s], &made[s]);
     else
       copy_whole (shape, &made[s]);
-  /* the range that a piece needs of another result is not mapped to result 0: overestimate it as
-   * all of result 0 */
+  /* the ranges of later results are not mapped to result 0: if a later result is read, assume that
+   * all of result 0 is needed */
   for (guint r = 1; r < node->n_values; r++)
     if (required[r].set_by_walk == state->walker->walk_number)
       for (guint s = 0; s < state->n_samples; s++)

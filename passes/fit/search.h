@@ -42,10 +42,10 @@ typedef struct
   CleaveFitRewrite rewrite;
   CleaveFitSteps steps;
   CleaveFitCandidates candidates;
-  gboolean has_all_strips; /* TRUE: `candidates` has all candidates without tiles; FALSE: only those
-                              below a limit of bytes */
+  gboolean has_all_strips; /* TRUE: `candidates` has all candidates without tiles; FALSE: only the
+                              candidates below a limit of bytes */
   gint64 least;            /* least estimated bytes of a plan without tiles */
-  gint64 tile_bytes;       /* segments of tiles must need fewer bytes than this */
+  gint64 tile_bytes;       /* a segment with tiles is a candidate only if it needs fewer bytes */
   /* nodes that a split adds for each piece: [0] without tiles, [1] with tiles; the largest number
    * of the measured plans, and at least CLEAVE_FIT_NODES_PER_PIECE */
   double nodes_per_piece[2];

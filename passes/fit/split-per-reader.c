@@ -169,7 +169,7 @@ typedef struct
   gint64 n_bytes;    /* bytes of the value that the cut divides */
   GHashTable *plain; /* CleaveNode: chosen nodes without MACs; the search may also choose the nodes
                         that compute the operands of these nodes */
-  gboolean computes; /* a chosen node does more than move bytes */
+  gboolean computes; /* at least one chosen node computes, rather than only moves bytes */
 } CutSearch;
 
 static gint64
@@ -252,8 +252,8 @@ may_cut (const CleavePlan *plan, gpointer data, GString *why)
   return TRUE;
 }
 
-/* Returns the bytes of the values that enter the region: a node of the region reads them, and a
- * node outside computes them. Does not count constants. */
+/* Returns the bytes of the values that nodes of the region read and nodes outside the region
+ * compute. Does not count constants. */
 static gint64
 count_outside (const CleaveRegion *region)
 {

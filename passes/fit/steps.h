@@ -90,11 +90,11 @@ typedef struct
 /* Builds the table for the order in which a program of one thread runs. Returns FALSE and sets the
  * error if the graph has a cycle. */
 gboolean cleave_fit_steps_init (CleaveFitSteps *steps, const CleaveGraph *graph, GError **error);
-/* Builds the table as if each operand of a join had a buffer of its own until the join runs (a
- * staged part). This rule holds for an operand that otherwise lies in the join's buffer and is much
- * smaller than the join. The table is then right for joins that are cut into strips. If a join
- * stays whole, the table overestimates the memory at the join, and underestimates the memory before
- * the join. Returns FALSE if the rule holds for no operand. */
+/* Builds the table with staged parts: some operands of joins have separate buffers until the join
+ * runs. Without this rule, these operands would lie in the join's buffer. The rule holds for
+ * operands that are much smaller than the join. The table is then right for joins that are cut into
+ * strips. If a join stays whole, the table overestimates the memory at the join, and underestimates
+ * the memory before the join. Returns FALSE if the rule holds for no operand. */
 gboolean cleave_fit_steps_init_staged (CleaveFitSteps *steps, const CleaveGraph *graph);
 /* Builds the table for the order of the nodes in the graph's list, which must be a topological
  * order. Each node is a step. */

@@ -181,9 +181,9 @@ find_least (const GPtrArray *variants, gint64 macs)
   return least;
 }
 
-/* Returns a variant with the rewrites of `base` and a rewrite of the kind `kind`. Finds the
- * variant's candidates that need less than the variants before, `variants`, with at most as many
- * MACs. Returns NULL if the graph has nothing to rewrite for `kind`. */
+/* Returns a variant with the rewrites of `base` and a rewrite of the kind `kind`. Finds only
+ * segment candidates that need fewer bytes than all earlier `variants` with at most as many MACs.
+ * Returns NULL if the graph has nothing to rewrite for `kind`, or if the search was cancelled. */
 static CleaveFitVariant *
 new_variant (Kind kind,
              const GPtrArray *variants,
@@ -291,9 +291,9 @@ sum_inputs (const CleaveGraph *graph)
   return n_bytes;
 }
 
-/* The bytes of the plan `counted` include `n_bytes` bytes of inputs. Returns FALSE if a plan in
- * `variants` has at most as many MACs, takes at most as much time, and needs at most as much memory
- * as `counted` needs without inputs. */
+/* Returns whether the plan `counted` may be better than all plans in `variants` after its bytes are
+ * counted without the `n_bytes` bytes of inputs. Returns FALSE if a plan in `variants` needs no
+ * more MACs and time than `counted`, and no more bytes than `counted` without inputs. */
 static gboolean
 may_be_better (const CleaveFitMeasurement *counted, const GPtrArray *variants, gint64 n_bytes)
 {
@@ -338,8 +338,8 @@ measure_without_inputs (CleaveFitVariant *variant,
     }
 }
 
-/* Adds the variants of a search that counts the bytes of inputs. So a plan that this search finds
- * is also found if inputs are excluded. */
+/* Searches again with the bytes of inputs counted, and adds the variants of this second search. So
+ * a search without inputs also finds each plan that a search with inputs finds. */
 static gboolean
 add_counted (GPtrArray *variants,
              const CleaveGraph *graph,

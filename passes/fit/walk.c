@@ -168,9 +168,9 @@ find_overlay (const CleaveFitState *state, guint begin)
   return overlay;
 }
 
-/* Returns the bytes of those operands of a join that lie in the buffer of the join and are computed
- * before the segment. If strips compute the join, the strips read Slices of these operands, and the
- * Slices need memory of their own. */
+/* Returns the bytes of some operands of a join: operands that lie in the buffer of the join, and
+ * that a step before the segment computes. If strips compute the join, the strips read Slices of
+ * these operands, and the Slices need memory of their own. */
 static gint64
 count_earlier (const CleaveFitWalker *walker, const CleaveFitValue *join, guint begin)
 {
@@ -290,12 +290,11 @@ cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker)
   return walker->n_visits;
 }
 
-/* Returns the bytes that the pieces of a candidate may take if the candidate begins at step
- * `begin`: the room of this step. If the pieces take as many bytes or more, the candidate needs at
- * least `most` bytes. Returns 0 if no candidate may begin at the step. `after` is the size of the
- * buffers that are live after the candidate. `both` is the size of the buffers that are live before
- * and after the candidate. An overlay saves at most the largest buffer that is live before the
- * candidate. */
+/* Returns the room of step `begin`: a limit on the bytes of the pieces of a candidate that begins
+ * at this step. If the pieces take at least this many bytes, the candidate needs at least `most`
+ * bytes. Returns 0 if no candidate may begin at the step. `after` is the size of the buffers that
+ * are live after the candidate. `both` is the size of the buffers that are live before and after
+ * the candidate. An overlay saves at most the largest buffer that is live before the candidate. */
 static gint64
 count_room (const CleaveFitWalker *walker, guint begin, gint64 most, gint64 after, gint64 both)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The functions of cleave-fit.h that search, for bindings of other languages, which cannot put a
- * function into options. */
+/* Implements the searches of cleave-fit.h for bindings of other languages. A binding cannot put a
+ * function into options, so the functions of this file have separate parameters. */
 
 #include <cleave/cleave-fit.h>
 
