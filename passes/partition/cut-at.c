@@ -66,9 +66,9 @@ find_cuts (const CleaveGraph *graph,
   return g_steal_pointer (&cuts);
 }
 
-/* Returns, indexed by node id, the index of the part that has the node. A node is in the part of
- * the first cut value that depends on it. If no cut value depends on the node, it is in the last
- * part. */
+/* Returns an array indexed by node id: the index of the part that has the node. The part of a node
+ * is the part of the first cut value that depends on the node. If no cut value depends on the node,
+ * the node is in the last part. */
 static guint *
 find_stages (const CleaveGraph *graph, const GArray *cuts)
 {

@@ -4,9 +4,9 @@
 #include "../../lib/ir/graph-private.h"
 
 /* Names of the values that the graphs of one partition exchange. Different values get different
- * names, even if two values of the whole graph print the same name. (If the import makes two nodes
- * of one ONNX node, their results may print the same name.) build.h gives these names to inputs and
- * outputs. */
+ * names, even if two values of the whole graph print the same name. For example, an import may make
+ * two nodes of one ONNX node, and the results of both nodes then print the same name. build.h gives
+ * the unique names to inputs and outputs. */
 typedef struct _CleavePartitionNames CleavePartitionNames;
 
 CleavePartitionNames *cleave_partition_names_new (void);

@@ -10,10 +10,10 @@
 #include "row-measure.h"
 #include "row-refine.h"
 
-/* For each position of the row, a part may begin there. The search adds nodes to this part one by
- * one, until the estimated bytes exceed the limit. The search estimates at most MAX_ESTIMATES nodes
- * in total, which takes about a second. If a row needs more estimates, the search uses fewer
- * positions of the row. */
+/* The search tries each position of the row as the begin of a part. The search adds nodes to this
+ * part one by one, until the estimated bytes exceed the limit. The search adds at most
+ * MAX_ESTIMATES nodes in total, which takes about a second. If a row needs more estimates, the
+ * search uses fewer positions of the row. */
 #define MAX_ESTIMATES (1 << 24)
 
 /* A partition takes at most this many searches for a cut. After each search, the parts of its cut
@@ -66,9 +66,9 @@ get_bytes (Search *search, guint begin, guint end)
   return entry[1];
 }
 
-/* Sets `search->reach` by estimates. For each position, a part may begin at this position; finds
- * the last position at which this part may end within the limit. Returns the number of estimated
- * nodes; stops when this number exceeds `n_most`. */
+/* Sets `search->reach` by estimates: for each position, the last position at which a part that
+ * begins there may end within the limit. Returns the number of estimated nodes. Stops when this
+ * number exceeds `n_most`. */
 static guint64
 estimate_reach (Search *search, guint64 n_most)
 {
@@ -94,9 +94,9 @@ estimate_reach (Search *search, guint64 n_most)
   return n;
 }
 
-/* Checks the parts between consecutive positions. If the estimate of such a part exceeds the limit,
- * measures this part, and corrects `search->reach` if the part meets the limit. Returns the index
- * of the first position i for which the part between positions i and i + 1 exceeds the limit;
+/* Checks each part between two consecutive positions. If the estimate of the part exceeds the
+ * limit, measures the part, and corrects `search->reach` if the part meets the limit. Returns the
+ * index of the first position i for which the part between positions i and i + 1 exceeds the limit;
  * CLEAVE_NEVER if there is none. */
 static guint
 measure_steps (Search *search)
@@ -192,8 +192,8 @@ compare_bytes (gconstpointer a, gconstpointer b)
   return x[0] > y[0] ? -1 : x[0] < y[0];
 }
 
-/* Returns the node that needs the most bytes as a part of its own. These bytes, `most`, are the
- * smallest limit that can be met. Returns NULL if the row has no node. */
+/* Returns the node that needs the most bytes as a separate part. Sets `most` to these bytes, which
+ * are the smallest limit that can be met. Returns NULL if the row has no node. */
 static const CleaveNode *
 find_largest (const CleaveRow *row, CleavePartitionMemory *most)
 {
@@ -228,7 +228,8 @@ find_largest (const CleaveRow *row, CleavePartitionMemory *most)
   return node;
 }
 
-/* Sets the error and returns NULL. */
+/* Sets the error that a single node needs more than the limit, and returns NULL. The message names
+ * the node that needs the most bytes. */
 static CleavePartition *
 refuse (const Search *search, GError **error)
 {
@@ -245,7 +246,7 @@ refuse (const Search *search, GError **error)
                            most.arena_bytes, search->limit);
 }
 
-/* A part begins at position `begin`. Returns the last position at which the part can end within the
+/* Returns the last position at which a part that begins at position `begin` can end within the
  * limit. Finds this position by bisection, and measures the parts. Returns `begin` if a single node
  * is too large. */
 static guint

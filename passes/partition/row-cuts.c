@@ -2,15 +2,16 @@
 
 /* Finds the cheapest cuts of a row by dynamic programming, in two ways. cleave_row_cut_into() makes
  * a given number of parts that take similar times. cleave_row_cut_within() makes any number of
- * parts. For each position, its caller gives the last position at which a part may end if the part
- * begins at the position. The cost of a cut is the number of bytes that cross its positions. */
+ * parts. The caller of cleave_row_cut_within() limits the length of parts: for each begin of a
+ * part, the caller gives the last position at which the part may end. The cost of a cut is the
+ * number of bytes that cross its positions. */
 
 #include "row-cuts.h"
 
 #include "../../lib/memory/cost.h"
 
-/* Limit on the time of the slowest part. The limit is this number times the shortest possible time:
- * the time of the slowest part in the cut whose slowest part is the fastest. */
+/* Limit on the time of the slowest part, as a multiple of the shortest possible time: the time of
+ * the slowest part in the most even cut. */
 #define MAX_UNEVEN 1.25
 
 /* The table `from` (EvenCut) has at most about this many entries, of 4 bytes each. A longer row is
@@ -101,8 +102,8 @@ can_cut (const EvenCut *cut, double limit)
   return TRUE;
 }
 
-/* Each cut has a slowest part. Returns the time in nanoseconds of the slowest part in the cut whose
- * slowest part is the fastest. */
+/* Returns the time in nanoseconds of the slowest part in the most even cut, which is the cut whose
+ * slowest part takes the least time. */
 static double
 find_least_limit (const EvenCut *cut)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Moves nodes across the cuts of a row, if fewer bytes then cross the cuts. A row has one order of
- * nodes, and its cuts are the cheapest for that order. Another order may have a cheaper cut:
+/* Moves nodes across the cuts of a row, if fewer bytes then cross the cuts. The cuts of a row are
+ * the cheapest cuts for the order of nodes in the row. Another order may have a cheaper cut:
  *
  *     row:  a1 b1 a2 b2 | a3 b3 a4 b4      two values cross, one of each chain
  *     then: a1 a2 a3 a4 | b1 b2 b3 b4      one value crosses

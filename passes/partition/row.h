@@ -45,8 +45,8 @@ typedef struct
   guint begin;
   /* number of the current part: cleave_row_meter_begin() increases this number */
   guint run;
-  /* of the nodes that were added to the current part: bytes of the weights, and peak of the buffers
-   * in bytes */
+  /* bytes of the weights, and peak of the buffers in bytes, for the nodes added to the current
+   * part */
   gint64 weight_bytes, peak;
   gint64 live; /* bytes of the buffers in use after the node that was added last */
   /* indexed by buffer: number (`run`) of the last part in which the buffer was counted, and of the

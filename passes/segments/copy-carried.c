@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds each piece that several joins of one segment read. The first of these joins reads the
- * piece, and every later join then reads a Slice of the piece. In the names of pieces.h, a part is
- * a segment of a plan. If several segments share a join (CLEAVE_SHARED_PART), this join counts as a
- * join of each of these segments. */
+/* Finds pieces that several joins of one segment read. Adds a Slice of the piece for every join
+ * after the first, and lets this join read the Slice. The first join still reads the piece. In the
+ * names of pieces.h, a part is a segment of a plan. If several segments share a join
+ * (CLEAVE_SHARED_PART), this join counts as a join of each of these segments. */
 
 #include "copy-carried.h"
 

@@ -41,9 +41,9 @@ get_size (const CleaveSegment *segment, CleaveSegmentEnd end)
              : 0;
 }
 
-/* For equal strips of the result of `end`: returns the rows of each strip but the last. Returns 0
- * if the segment does not ask for equal strips, or if an end node cannot be cut into `n_strips`
- * equal strips. */
+/* Returns the size of equal strips: the rows of the result of `end` in each strip but the last.
+ * Returns 0 if the segment does not ask for equal strips, or if an end node cannot be cut into
+ * `n_strips` equal strips. */
 static gint64
 get_even_size (const CleaveSegment *segment, CleaveSegmentEnd end)
 {

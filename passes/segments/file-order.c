@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Copies an order of nodes, with all inputs at its begin, and each constant right before its
- * first reader. */
+/* Copies an order of nodes. Moves all inputs to the begin of the order, and each constant to the
+ * place right before its first reader. */
 
 #include "file-order.h"
 
@@ -16,7 +16,7 @@ add (GPtrArray *nodes, gboolean *seen, CleaveNode *node)
 
 /* Returns whether a file of the graph contains a node as an input or an initializer. */
 static gboolean
-is_there (const CleaveNode *node)
+is_input_or_initializer (const CleaveNode *node)
 {
   return cleave_node_is_input (node) || (node->n_operands == 0 && cleave_node_is_fixed (node));
 }
@@ -33,7 +33,7 @@ cleave_list_as_in_file (const CleaveGraph *graph, const GPtrArray *order)
     {
       CleaveNode *node = order->pdata[i];
 
-      if (is_there (node))
+      if (is_input_or_initializer (node))
         continue;
       for (guint o = 0; o < node->n_operands; o++)
         if (node->operands[o].result != NULL)

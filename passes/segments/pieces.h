@@ -12,10 +12,10 @@
 /* Marks a node that holds carried rows or columns for pieces of several segments. */
 #define CLEAVE_SHARED_PART (G_MAXUINT - 1)
 
-/* A record of the segment to which each node belongs, and of the position of each segment in the
- * graph's list of nodes. The record is kept while a plan is applied. When a segment has been cut,
- * the pieces of its nodes belong to the segment. `part` and `place` are indexed by node id,
- * `of_part` is indexed by segment. */
+/* A record of the segment of each node, and of the position of each segment in the graph's list of
+ * nodes. The record exists while a plan is applied. After a segment is cut, the pieces of its nodes
+ * belong to the segment. `part` and `place` are indexed by node id, `of_part` is indexed by
+ * segment. */
 typedef struct
 {
   GArray *part;    /* guint: index of the segment to which the node belongs */

@@ -25,9 +25,9 @@ add_node (Reach *reach, CleaveNode *node)
   g_hash_table_insert (reach->place, node, GUINT_TO_POINTER (reach->nodes->len));
 }
 
-/* `node` is outside of a segment, and the strips of the segment read its result. Returns whether
- * these strips may also cut `node`: it must be a view or an in-place node. The strips may then also
- * reach the nodes that compute the operands of `node`. */
+/* Returns whether strips may also cut `node`, a node outside of the segment whose result the strips
+ * read. The node must be a view or an in-place node. The strips may then also reach the nodes that
+ * compute the operands of `node`. */
 static gboolean
 is_passed (const CleaveNode *node)
 {

@@ -120,10 +120,10 @@ get_value (const Sharing *sharing,
                                        NULL);
 }
 
-/* `carried` has Slices (Carried) of the value `sliced`. `atoms` has disjoint ranges of this value,
- * and the range of each Slice is the union of some atoms. For each Slice, records in
- * `sharing->parts` the parts that replace the Slice. Adds a Slice for each atom that is not the
- * range of a Slice in `carried`. */
+/* Records in `sharing->parts` the parts that replace each Slice of `carried` (Carried), a list of
+ * Slices of the value `sliced`. `atoms` has disjoint ranges of this value, and the range of each
+ * Slice is the union of some atoms. Adds a Slice for each atom that is not the range of a Slice in
+ * `carried`. */
 static void
 note_parts (Sharing *sharing, const GArray *carried, const GArray *atoms, CleaveResult *sliced)
 {
@@ -175,8 +175,8 @@ share_parts_of (Sharing *sharing, CleaveResult *value)
     note_parts (sharing, carried, atoms, value);
 }
 
-/* If a Slice that a join reads was cut, replaces the join with a join that reads the parts of the
- * Slice directly. */
+/* Replaces a join with a join that reads the parts of a Slice directly, if the join reads a Slice
+ * that was cut. */
 static void
 flatten_join (Sharing *sharing, CleaveNode *node)
 {

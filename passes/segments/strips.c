@@ -113,7 +113,7 @@ roots_new (void)
   return roots;
 }
 
-/* A copy of the segment as a graph of its own. The search tries strips in this copy. */
+/* A copy of the segment as a separate graph, in which the search tries strips. */
 typedef struct
 {
   CleaveGraph *graph;

@@ -8,9 +8,10 @@
  * cut segments. cleave_segment_choose_strips() chooses the number of strips and the halo policy for
  * a number of threads, and cleave_segment_cut() applies them. Two cuts for the threads 0 and 1:
  *
- *   a band for each thread                 one band for both threads ┌ band 0 (thread 0): strips 0,
- * 1, 2    ┌ strip 0 (thread 0) └ band 1 (thread 1): strips 3, 4, 5    │ strip 1 (thread 1)
- *                                          └ strip 2 (thread 0)
+ *     a band for each thread                  one band for both threads
+ *     ┌ band 0 (thread 0): strips 0, 1, 2     ┌ strip 0 (thread 0)
+ *     └ band 1 (thread 1): strips 3, 4, 5     │ strip 1 (thread 1)
+ *                                             └ strip 2 (thread 0)
  *
  * A CleaveSegmentEnd is an end node of the strips of a segment, and the dimension of result 0 that
  * is cut into strips. */

@@ -26,9 +26,9 @@ gboolean cleave_timeline_init (CleaveTimeline *timeline, const CleaveGraph *grap
 /* Initializes a timeline with the order of the graph's nodes, in which each node is a step. The
  * graph must be in topological order. */
 void cleave_timeline_init_as_listed (CleaveTimeline *timeline, const CleaveGraph *graph);
-/* Gives some operands of joins buffers of their own (staged parts): the operands that would
- * otherwise keep a much larger joined value in memory. Does not change the order. Returns FALSE if
- * there is no such operand. */
+/* Gives some operands of joins separate buffers (staged parts): each operand that would otherwise
+ * keep a much larger joined value in memory. Does not change the order. Returns FALSE if no operand
+ * would do this. */
 gboolean cleave_timeline_stage (CleaveTimeline *timeline, const CleaveGraph *graph);
 void cleave_timeline_clear (CleaveTimeline *timeline);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveTimeline, cleave_timeline_clear)
@@ -42,9 +42,9 @@ cleave_timeline_node (const CleaveTimeline *timeline, CleaveNode *node)
 }
 
 /* Returns all nodes of the graph in the order in which a program runs them. Nodes of one step are
- * adjacent. Sets `live` to the bytes that are live at each position. With `with_laps`, the order is
- * for a program of one thread, in which strips may overlay values that die. Returns NULL and sets
- * the error if the graph has a cycle. */
+ * adjacent. Sets `live` to the bytes that are live at each position. If `with_laps` is TRUE, the
+ * order is for a program of one thread, in which strips may overlay values that die. Returns NULL
+ * and sets the error if the graph has a cycle. */
 GPtrArray *
 cleave_timeline_order (const CleaveGraph *graph, gboolean with_laps, gint64 **live, GError **error);
 /* Works as cleave_timeline_order() with laps, but tries candidate orders only until one has a peak

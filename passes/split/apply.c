@@ -31,7 +31,7 @@ cleave_take_result_name (CleaveResult *whole, CleaveResult *from)
 }
 
 /* Makes readers outside the region read the joins of a node's pieces, then removes the node and
- * adds it to `gone`. If the node has readers but no join, changes nothing. */
+ * adds the removed node to `gone`. If the node has readers but no join, changes nothing. */
 static void
 replace (Applier *applier, CleaveRegionNode *member, GHashTable *gone)
 {
@@ -192,8 +192,8 @@ add_spent (Applier *applier)
     g_ptr_array_add (applier->left, g_ptr_array_index (spent, i));
 }
 
-/* Finds pieces that read a join which would copy an operand. Cuts such a piece into one node for
- * each operand of the join, and joins the results of these nodes instead. */
+/* Cuts some pieces that read a join into one node for each operand of the join, and joins the
+ * results of these nodes instead. Does this for each piece whose join would copy an operand. */
 static void
 sink_joins (Applier *applier)
 {

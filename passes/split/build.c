@@ -41,8 +41,8 @@ name_operand (GString *name, const CleaveNode *node, guint operand)
   g_string_append (name, cleave_op_operand_name (node->op, operand));
 }
 
-/* Returns the name of the value that is built for a demand. Several operands may read this value;
- * it has the name of the operand that read the demand first, such as "conv.0.X". The next call
+/* Returns the name of the value that is built for a demand. Several operands may read this value.
+ * Its name is the name of the operand that read the demand first, such as "conv.0.X". The next call
  * overwrites the string. */
 static const char *
 demand_name (Builder *builder, const CleaveDemand *demand)
@@ -227,13 +227,13 @@ build_source (Builder *builder, const CleaveSource *source, CleaveResult *value,
              : cleave_forwarder_get (builder->forwarder, value, source->range, name);
 }
 
-/* Returns whether a piece would equal its only operand: a join of one part, or a view of the whole
- * operand. */
+/* Returns whether the value of a piece would equal the only operand of the piece: a join of one
+ * part, or a view of the whole operand. */
 static gboolean
-is_operand_again (const CleaveNode *node,
-                  const CleaveChunk *chunk,
-                  CleaveResult *const *operands,
-                  guint n_operands)
+equals_operand (const CleaveNode *node,
+                const CleaveChunk *chunk,
+                CleaveResult *const *operands,
+                guint n_operands)
 {
   CleaveStridedRange window;
 
@@ -274,7 +274,7 @@ build_piece (Builder *builder, CleaveRegionNode *member, const CleaveChunk *chun
       }
     else if ((node->op->flags & CLEAVE_OP_VARIADIC) == 0)
       operands[n++] = NULL;
-  if (is_operand_again (node, chunk, operands, n))
+  if (equals_operand (node, chunk, operands, n))
     {
       member->values[index * node->n_results] = operands[0];
       return;

@@ -111,8 +111,8 @@ fail_whole (gint64 k, const CleaveChunkRules *rules, gint64 extent, GError **err
                            k, extent, given);
 }
 
-/* Sets the error that `what` must be between `least` and `most`, not `found`. If rules limit the
- * chunks, the message also states the extent and the rules. Returns FALSE. */
+/* Sets the error that the number named `what` must be between `least` and `most`, and is `found`.
+ * If rules limit the chunks, the message also states the extent and the rules. Returns FALSE. */
 static gboolean
 fail_between (const char *what,
               gint64 least,
@@ -227,8 +227,8 @@ cleave_chunk_rules_check (const CleaveChunkRules *rules,
   return TRUE;
 }
 
-/* Replaces the size -1, if the list has one, by the rest of the extent. Returns FALSE and sets the
- * error if the sizes do not add up to the extent. */
+/* Replaces the size -1, if the list has one, by the extent minus all other sizes. Returns FALSE and
+ * sets the error if the sizes do not add up to the extent. */
 static gboolean
 fill_in (GArray *sizes, gint64 extent, GError **error)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Checks a plan of one node against its limits. Also measures the peak of a split graph. Each
- * parallel subgraph of this graph can run alone; also measures the largest peak of these
- * subgraphs. */
+/* Checks the plan of one node against the limits. Also measures the peak of a split graph, and the
+ * largest peak of the graph's parallel subgraphs. Each parallel subgraph can run alone. */
 
 #include "constraint.h"
 
@@ -88,10 +87,10 @@ dup_value_name (const CleaveNode *node, guint result)
   return result == 0 ? g_strdup (node->name) : g_strdup_printf ("%s %u", node->name, result);
 }
 
-/* The copy of a subgraph has a value in place of `value`; returns this value. If the subgraph
- * computes `value`, this is the copied result. If not, the copy gets an input for `value`, or a
- * copy of the constant expression that computes `value`. The first call for `value` adds the input
- * or the constant expression. */
+/* Returns the value in the copy of a subgraph that stands for `value`. If the subgraph computes
+ * `value`, returns the copied result. Otherwise, returns an input of the copy, or a copy of the
+ * constant expression that computes `value`. The first call for `value` adds the input or the
+ * constant expression. */
 static CleaveResult *
 find_value (const Extract *extract, guint subgraph, const CleaveResult *value, GHashTable *inputs)
 {
@@ -156,8 +155,8 @@ add_node (Extract *extract, const CleaveNode *node, GHashTable *inputs)
     }
 }
 
-/* Each parallel subgraph can run alone, as a graph of its own. Returns the largest peak in bytes of
- * these graphs, and sets `*most` to the graph with this peak. The inputs of such a graph are the
+/* Copies each parallel subgraph to a separate graph. Returns the largest peak of these graphs in
+ * bytes, and sets `*most` to the graph with this peak. The inputs of the separate graph are the
  * values that the subgraph reads. The outputs are the results that nodes outside of the subgraph
  * read, and the outputs of the whole graph. Returns the peak of the whole graph if it has no
  * parallel subgraphs. */

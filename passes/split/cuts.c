@@ -83,9 +83,9 @@ find_extent (const CleaveCutValue *value, guint d, CleaveSpan span)
   return extent;
 }
 
-/* A chunk of a cut reads an extent of each value. Sets `cut->low` to the extents that the largest
- * chunk reads, one extent for each value. The largest chunk is the chunk with the largest sum of
- * these extents. Visits only a sample of the chunks. */
+/* Sets `cut->low` to the extents that the largest chunk of a cut reads, one extent for each value.
+ * The largest chunk is the chunk with the largest sum of these extents. Visits only a sample of the
+ * chunks. */
 static void
 find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
@@ -217,10 +217,10 @@ add_cut (CleaveCuts *cuts, guint d, CleaveCut cut, gboolean all)
     g_array_append_val (cuts->cuts[d], cut);
 }
 
-/* The search lists cuts by number of chunks, in ascending order. Returns the next number of chunks
- * after `n`. For a small extent, this number is `n` + 1. For a large extent, this number is the
- * smallest number for which the largest chunk becomes smaller. From FINE chunks on, the next number
- * is also at least `n` + `n` / FINE. */
+/* Returns the next larger number of chunks after `n` for which the search lists cuts. For a small
+ * extent, this number is `n` + 1. For a large extent, this number is the smallest number for which
+ * the largest chunk becomes smaller. From FINE chunks on, the next number is also at least `n` +
+ * `n` / FINE. */
 static gint64
 next_number (gint64 units, gint64 n)
 {
@@ -308,10 +308,9 @@ note_least (CleaveCuts *cuts, guint d, const CleaveCut *cut)
     cuts->least[d][v] = MIN (cuts->least[d][v], cut->low[v]);
 }
 
-/* The largest chunk of each cut reads an extent of each value (`low`). `cuts->least` has the
- * smallest of these extents for each value. This function also lets `cuts->least` include the cuts
- * that are not listed, since they have too many chunks. Visits a sample of these cuts, and the
- * finest cut. */
+/* Lowers `cuts->least` by the cuts that are not listed, since they have too many chunks.
+ * `cuts->least` has the smallest extent of each value that the largest chunk of a cut reads
+ * (`low`). Visits a sample of the cuts that are not listed, and the finest cut. */
 static void
 note_finer (CleaveCuts *cuts, guint d)
 {

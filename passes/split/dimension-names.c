@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the letters of the dimensions of a node's result 0, such as N, C, H and W. An array `way`
- * maps the dimensions of an operand to dimensions of the result: dimension d of the operand
- * corresponds to dimension `way[d]` of the result. */
+/* Finds the letters of the dimensions of a node's result 0, such as N, C, H and W. An array
+ * `result_dim` maps the dimensions of an operand to dimensions of the result: dimension d of the
+ * operand becomes dimension `result_dim[d]` of the result. */
 
 #include "dimension-names.h"
 
@@ -42,11 +42,11 @@ own_letters (const CleaveNode *node)
   return letters != NULL && strlen (letters) == node->results[0].type.shape.rank ? letters : NULL;
 }
 
-/* Sets `way[d]` to the dimension of result 0 that dimension d of an operand becomes. A dimension
- * that is read whole (the axis of a Softmax, a reduced dimension that is kept) keeps its index.
- * Returns FALSE if the dimensions do not correspond one to one. */
+/* Sets `result_dim[d]` to the dimension of result 0 that dimension d of an operand becomes. A
+ * dimension that is read whole (the axis of a Softmax, a reduced dimension that is kept) keeps its
+ * index. Returns FALSE if the dimensions do not correspond one to one. */
 static gboolean
-find_ways (const CleaveCall *call, guint operand, guint *way)
+map_dims (const CleaveCall *call, guint operand, guint *result_dim)
 {
   const CleaveShape *x = &call->operands[operand].shape, *y = &call->results[0].shape;
   CleaveDimMap map[CLEAVE_MAX_RANK];
@@ -59,19 +59,19 @@ find_ways (const CleaveCall *call, guint operand, guint *way)
     {
       gboolean whole = map[d].stride == 0;
 
-      way[d] = whole ? d : map[d].from;
-      if (taken[way[d]] || (whole && y->dim[d] != x->dim[d] && y->dim[d] != 1))
+      result_dim[d] = whole ? d : map[d].from;
+      if (taken[result_dim[d]] || (whole && y->dim[d] != x->dim[d] && y->dim[d] != 1))
         return FALSE;
-      taken[way[d]] = TRUE;
+      taken[result_dim[d]] = TRUE;
     }
   return TRUE;
 }
 
 /* Returns the node that computes the first operand whose dimensions correspond one to one to
- * dimensions of the result. Sets `way[d]` to the dimension of the result that corresponds to
+ * dimensions of the result. Sets `result_dim[d]` to the dimension of the result that corresponds to
  * dimension d of the operand. Returns NULL if there is no such operand. */
 static const CleaveNode *
-find_source (const CleaveNode *node, guint *way)
+find_source (const CleaveNode *node, guint *result_dim)
 {
   g_auto (CleaveNodeCall) call;
 
@@ -81,7 +81,7 @@ find_source (const CleaveNode *node, guint *way)
       const CleaveResult *x = node->operands[i].result;
 
       if (x != NULL && x->index == 0 && !cleave_node_is_fixed (x->node) &&
-          find_ways (&call.call, i, way))
+          map_dims (&call.call, i, result_dim))
         return x->node;
     }
   return NULL;
@@ -89,23 +89,23 @@ find_source (const CleaveNode *node, guint *way)
 
 /* One node of the path that find_letters_above() follows: from the given node through operands to a
  * node whose letters are known. Dimension d of the operand (find_source()) becomes dimension
- * `way[d]` of result 0 of `node`. */
+ * `result_dim[d]` of result 0 of `node`. */
 typedef struct
 {
   const CleaveNode *node;
-  guint way[CLEAVE_MAX_RANK];
+  guint result_dim[CLEAVE_MAX_RANK];
 } Step;
 
 /* Moves letters from dimensions of an operand to dimensions of a node's result. `letters` has the
  * letters of the operand that find_source() chose. Dimension d of the operand corresponds to
- * dimension `way[d]` of the result. */
+ * dimension `result_dim[d]` of the result. */
 static const char *
-permute (const char *letters, const guint *way)
+permute (const char *letters, const guint *result_dim)
 {
   char permuted[CLEAVE_MAX_RANK + 1] = { '\0' };
 
   for (guint d = 0; letters[d] != '\0'; d++)
-    permuted[way[d]] = letters[d];
+    permuted[result_dim[d]] = letters[d];
   return g_intern_string (permuted);
 }
 
@@ -124,16 +124,16 @@ find_letters_above (GHashTable *known, const CleaveNode *node, guint max_steps)
       Step step = { .node = node };
 
       letters = (gpointer) own_letters (node);
-      node = letters != NULL ? NULL : find_source (node, step.way);
+      node = letters != NULL ? NULL : find_source (node, step.result_dim);
       for (guint d = 0; letters != NULL && d < CLEAVE_MAX_RANK; d++)
-        step.way[d] = d;
+        step.result_dim[d] = d;
       g_array_append_val (path, step);
     }
   for (guint i = path->len; i-- > 0;)
     {
       const Step *step = &g_array_index (path, Step, i);
 
-      letters = letters == NULL ? NULL : (gpointer) permute (letters, step->way);
+      letters = letters == NULL ? NULL : (gpointer) permute (letters, step->result_dim);
       g_hash_table_insert (known, (gpointer) step->node, letters);
     }
   return letters;
@@ -149,40 +149,40 @@ read_letters (const CleaveOperand *use, char *letters)
   const char *own = own_letters (use->node);
   const CleaveShape *x = &use->result->type.shape;
   CleaveDimMap map[CLEAVE_MAX_RANK];
-  guint taken = 0, summed = CLEAVE_MAX_RANK, way[CLEAVE_MAX_RANK];
+  guint taken = 0, summed = CLEAVE_MAX_RANK, result_dim[CLEAVE_MAX_RANK];
   g_auto (CleaveNodeCall) call = { 0 };
   gboolean is_one_to_one;
 
   if (own == NULL || x->rank != strlen (own) || use->node->op->maps == NULL)
     return FALSE;
   cleave_node_call_init (&call, use->node);
-  is_one_to_one = find_ways (&call.call, use->index, way);
+  is_one_to_one = map_dims (&call.call, use->index, result_dim);
   use->node->op->maps (&call.call, use->index, map);
   for (guint d = 0; d < x->rank && !is_one_to_one; d++)
     if (map[d].stride != 0)
-      taken |= 1u << (way[d] = map[d].from);
+      taken |= 1u << (result_dim[d] = map[d].from);
     else if (summed == CLEAVE_MAX_RANK)
       summed = d;
     else
       return FALSE;
   for (guint d = 0; d < x->rank && summed < x->rank; d++)
     if ((taken >> d & 1) == 0)
-      way[summed] = d;
+      result_dim[summed] = d;
   for (guint d = 0; d < x->rank; d++)
-    letters[d] = own[way[d]];
+    letters[d] = own[result_dim[d]];
   return TRUE;
 }
 
-/* Result 0 of a node can get its letters from a reader in two ways. Returns the first reader that
- * gives letters in one of these ways; NULL if no reader does.
+/* Returns the first reader from which result 0 of a node can get letters. Returns NULL if there is
+ * none. A reader gives letters in one of two ways:
  *
  * - The reader has a layout, which gives the operand letters (read_letters()). Sets `letters` to
  *   these letters.
  * - The dimensions of result 0 correspond one to one to dimensions of the reader's result. Sets
- *   `way[d]` to the dimension of the reader's result that corresponds to dimension d of result
- *   0. */
+ *   `result_dim[d]` to the dimension of the reader's result that corresponds to dimension d of
+ *   result 0. */
 static const CleaveNode *
-find_reader (const CleaveNode *node, char *letters, guint *way)
+find_reader (const CleaveNode *node, char *letters, guint *result_dim)
 {
   const CleaveOperand *use = node->results[0].first_use;
 
@@ -193,7 +193,7 @@ find_reader (const CleaveNode *node, char *letters, guint *way)
       if (use->node == NULL || use->node->op->maps == NULL || use->node->n_operands > MAX_OPERANDS)
         continue;
       cleave_node_call_init (&call, use->node);
-      if (read_letters (use, letters) || find_ways (&call.call, use->index, way))
+      if (read_letters (use, letters) || map_dims (&call.call, use->index, result_dim))
         return use->node;
     }
   return NULL;
@@ -203,23 +203,23 @@ find_reader (const CleaveNode *node, char *letters, guint *way)
 static const char *
 find_letters_of_readers (const CleaveNode *node)
 {
-  guint ways[CLEAVE_MAX_RANK]; /* dimension d of result 0 becomes dimension `ways[d]` of the current
-                                  reader */
+  guint reader_dim[CLEAVE_MAX_RANK]; /* dimension d of result 0 becomes dimension `reader_dim[d]` of
+                                        the current reader */
   guint rank = node->results[0].type.shape.rank;
 
   for (guint d = 0; d < rank; d++)
-    ways[d] = d;
+    reader_dim[d] = d;
   for (guint step = 0; node != NULL && step < MAX_STEPS_BELOW; step++)
     {
       char letters[CLEAVE_MAX_RANK] = { '\0' }, permuted[CLEAVE_MAX_RANK + 1] = { '\0' };
-      guint way[CLEAVE_MAX_RANK];
+      guint result_dim[CLEAVE_MAX_RANK];
 
-      node = find_reader (node, letters, way);
+      node = find_reader (node, letters, result_dim);
       for (guint d = 0; node != NULL && d < rank; d++)
         if (letters[0] != '\0')
-          permuted[d] = letters[ways[d]];
+          permuted[d] = letters[reader_dim[d]];
         else
-          ways[d] = way[ways[d]];
+          reader_dim[d] = result_dim[reader_dim[d]];
       if (permuted[0] != '\0')
         return g_intern_string (permuted);
     }

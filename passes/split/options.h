@@ -22,8 +22,8 @@ typedef struct
   gboolean small_first;
 } CleaveChunkRules;
 
-/* Cuts an extent into sizes that add up to it. Returns the sizes (gint64). Returns NULL and sets
- * the error on failure. */
+/* Cuts an extent into chunks, and returns the sizes of the chunks (gint64), whose sum is the
+ * extent. Returns NULL and sets the error on failure. */
 typedef GArray *(*CleaveCutExtent) (const GArray *list,
                                     const CleaveChunkRules *rules,
                                     gint64 extent,

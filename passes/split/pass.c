@@ -121,7 +121,8 @@ split (CleaveGraph *graph, GHashTable *texts, const Asked *asked, GError **error
 }
 
 /* Checks the split of nodes that the user named. Returns FALSE and sets the error if no node was
- * split, and a node stays whole although it does not meet the constraint in one piece. */
+ * split, unless every node stays whole because its split has only one chunk
+ * (CLEAVE_NOT_SPLIT_ONE_PIECE). */
 static gboolean
 is_done (GHashTable *texts, const CleaveSplitReport *report, GError **error)
 {

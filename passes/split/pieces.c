@@ -142,9 +142,9 @@ cut_recomputing (CleaveCutter *cutter, const GArray *demand_boxes)
     }
 }
 
-/* A gap is a range of the result that no piece computes, such as rows that the stride of every
- * reader skips. Extends a piece by a gap if both together form a box, and if the gap is smaller
- * than the piece. Returns FALSE if no piece can be extended. */
+/* Extends a piece by a gap if both together form a box, and if the gap is smaller than the piece. A
+ * gap is a range of the result that no piece computes, such as rows that the stride of every reader
+ * skips. Returns FALSE if no piece can be extended. */
 static gboolean
 widen_piece (CleaveRegion *region,
              const CleaveRegionNode *member,
@@ -165,9 +165,8 @@ widen_piece (CleaveRegion *region,
   return FALSE;
 }
 
-/* A gap is a range of the result that no piece computes. Extends pieces by the gaps next to them
- * (widen_piece()), until no piece can be extended. A piece may be extended several times. Removes
- * the gaps that became parts of pieces from `gaps`. */
+/* Extends pieces by the gaps next to them (widen_piece()), until no piece can be extended. A piece
+ * may be extended several times. Removes the gaps that became parts of pieces from `gaps`. */
 static void
 widen_pieces (CleaveRegion *region,
               const CleaveRegionNode *member,
@@ -201,9 +200,9 @@ add_gap_piece (CleaveRegion *region, CleaveRegionNode *member, const CleaveRange
   g_array_append_val (region->strips, strip);
 }
 
-/* A reader needs the whole result, but the pieces may leave gaps: ranges of the result that no
- * piece computes. Extends pieces by small gaps next to them, and adds a piece for each other
- * gap. */
+/* Makes the pieces of a node cover the whole result, since a reader needs the whole result. A gap
+ * is a range of the result that no piece computes. Extends pieces by small gaps next to them, and
+ * adds a piece for each remaining gap. */
 static void
 fill_gaps (CleaveRegion *region, CleaveRegionNode *member)
 {

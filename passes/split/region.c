@@ -83,9 +83,9 @@ find_chunks (CleaveRegion *region, const CleaveRegionNode *member)
     }
 }
 
-/* An operand of a piece of `reader` reads the range `demand->range` of `value`. Returns the
- * CleaveSource of the operand. If the region may cut the node that computes `value`, adds `demand`
- * to that node. */
+/* Returns the CleaveSource of an operand of a piece of `reader`. The operand reads the range
+ * `demand->range` of `value`. If the region may cut the node that computes `value`, adds `demand`
+ * to this node. */
 static CleaveSource
 add_demand (CleaveRegion *region,
             const CleaveRegionNode *reader,

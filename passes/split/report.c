@@ -136,7 +136,7 @@ forget_lost_pieces (CleaveSplitReport *report, CleaveSplitNode *split, const Cle
 
 /* Removes from the list of whole nodes each node that a later request has split. */
 static void
-forget_what_was_split (CleaveSplitReport *report)
+drop_split_later (CleaveSplitReport *report)
 {
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
   guint n = report->not_split->len;
@@ -153,7 +153,7 @@ cleave_split_report_finish_with_peak (CleaveSplitReport *report,
                                       const CleaveGraph *graph,
                                       gint64 peak_bytes)
 {
-  forget_what_was_split (report);
+  drop_split_later (report);
   for (guint i = 0; i < report->split->len; i++)
     forget_lost_pieces (report, report->split->pdata[i], graph);
   report->totals.nodes_after = cleave_graph_count_operators (graph);

@@ -17,8 +17,8 @@ taken_bytes (const CleaveSearch *search, const CleaveCombination *combination, g
   return n;
 }
 
-/* Appends to the message: `what`, which names the piece; its bytes, `n_bytes`; and the value that
- * takes most of these bytes. */
+/* Appends the description of a piece to the message: the name `what`, the number of bytes
+ * `n_bytes`, and the value that takes most of these bytes. */
 static void
 explain_piece (CleaveSearch *search,
                const char *what,

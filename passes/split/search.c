@@ -301,8 +301,9 @@ judge_least (CleaveSearch *search)
 
 /* Finds the combination whose largest piece is the smallest (`least_one`). The caller has chosen
  * the cuts of the dimensions before `d`, which make `n` pieces. Visits fine cuts before coarse
- * cuts, and skips combinations whose largest piece cannot be smaller than that of `least_one`. Does
- * not read `max_bytes`, so that the result is the same for every limit that the user gives. */
+ * cuts, and skips combinations whose largest piece cannot be smaller than the largest piece of
+ * `least_one`. Does not read `max_bytes`, so that the result is the same for every limit that the
+ * user gives. */
 static void
 find_least (CleaveSearch *search, guint d, gint64 n)
 {

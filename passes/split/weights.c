@@ -42,10 +42,10 @@ compare_falling (gconstpointer a, gconstpointer b)
   return (*x < *y) - (*x > *y);
 }
 
-/* `lacks` has the lack of each of `k` chunks: the number of units by which the chunk is below its
- * share. Suppose that `n` units are given to the chunks, always to the chunk with the largest lack.
- * Returns the largest lack that is left afterwards. The function treats units as divisible, so the
- * result may be a fraction. */
+/* Returns the largest lack of a chunk after `n` units are given to the chunks, always to the chunk
+ * with the largest lack. `lacks` has the lack of each of `k` chunks: the number of units by which
+ * the chunk is below its share. The function treats units as divisible, so the result may be a
+ * fraction. */
 static double
 find_level (const double *lacks, guint k, double n)
 {

@@ -4,10 +4,12 @@
 #include "../segments/strips.h"
 #include "for-threads.h"
 
-/* Finds segments: parts of a graph with large values, between small values.
+/* Finds segments: consecutive nodes with large values, between small values:
  *
- *   small ──► large ──► large ──► small        cut at its end into strips that carry their halo,
- *    a                               b         so that few rows of each large value are alive
+ *     a (small) ──► large ──► large ──► b (small)
+ *
+ * The end of a segment is cut into strips that carry their halo. Only a few rows of each large
+ * value are then live at a time.
  *
  * cleave_split_for() cuts the segments into strips (strips.h), after the other nodes that are worth
  * a cut. In each layer, the strips run in order, since a strip reads rows that the previous strip

@@ -21,8 +21,8 @@
  * other threads are awake. */
 #define MIN_TOTAL_TIME 177778
 
-/* The split computes a value that a pooling needs whole twice, if the value has at least 1 /
- * LARGE_WHOLE of the bytes of the peak. */
+/* If a pooling needs a whole value, the split may compute this value twice. The value must have at
+ * least 1 / LARGE_WHOLE of the bytes of the peak. */
 #define LARGE_WHOLE 4
 
 static double
@@ -225,10 +225,10 @@ split_nodes (CleaveGraph *graph,
   return TRUE;
 }
 
-/* Returns the segments. If the segments do not halve the peak, finds large values that a pooling
- * needs whole, and changes the graph so that it computes these values twice. Then adds the pieces
- * for the poolings to `pieces`, and finds the segments again. Returns NULL and sets the error if
- * the graph has a cycle. */
+/* Returns the segments (CleaveSegment). If the segments do not halve the peak, finds large values
+ * that a pooling needs whole, and adds nodes that compute these values a second time. Then adds the
+ * pieces for the poolings to `pieces`, and finds the segments again. Returns NULL and sets the
+ * error if the graph has a cycle. */
 static GPtrArray *
 find_segments (CleaveGraph *graph,
                const CleaveThreads *threads,

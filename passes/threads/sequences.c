@@ -199,9 +199,9 @@ find_lengths (const GArray *layers)
     }
 }
 
-/* Returns whether to cut a layer along the time. Chunks of another dimension, such as the batch,
- * make each thread read the weights of all layers. Chunks of another dimension are better only if
- * there are more threads than layers in the chain. */
+/* Returns whether to cut a layer along the dimension of time steps. Chunks of another dimension,
+ * such as the batch, make each thread read the weights of all layers. Chunks of another dimension
+ * are better only if there are more threads than layers in the chain. */
 static gboolean
 is_worth_it (const Layer *layer, const CleaveThreads *threads)
 {
@@ -371,10 +371,10 @@ cleave_sequences_cut (CleaveGraph *graph,
   return TRUE;
 }
 
-/* Returns the only reader of `node`, and sets `*dim` to a dimension of the reader's result. This
- * dimension corresponds to dimension `*dim` of the result of `node`, with the value of `*dim`
- * before the call. Returns NULL, without a change of `*dim`, if there is no only reader or no
- * corresponding dimension. */
+/* Returns the only reader of `node`. Before the call, `*dim` is a dimension of the result of
+ * `node`; the function sets `*dim` to the corresponding dimension of the reader's result. Returns
+ * NULL and does not change `*dim` if result 0 has several uses or none, if the reader has several
+ * results, or if no dimension corresponds. */
 static CleaveNode *
 step_on (const CleaveNode *node, guint *dim)
 {
