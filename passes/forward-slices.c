@@ -25,7 +25,7 @@
  * - A Slice of a Slice or of a Split's result reads the operand of that Slice or Split.
  * - A Slice of a whole value becomes the value.
  * - If a Transpose stands between the Assemble and the Slices, a Transpose of each part replaces
- *   it:
+ *   this Transpose:
  *
  *    a     b               a          b
  *     \   /                |          |

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* If equal element-wise nodes compute the operands of a Concat from all results of a Split,
- * replaces these nodes by one node on the whole value. */
+/* Replaces equal element-wise nodes, which read the results of a Split and whose results a Concat
+ * joins, by one node that reads the whole value. */
 
 #include "info.h"
 

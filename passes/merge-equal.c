@@ -17,9 +17,9 @@
  *
  * Both Slices have the same attributes and operands.
  *
- * Before: a valid graph. After: of several equal nodes, only the first one has readers. Pieces of a
- * split stay separate, since their ranges differ. The nodes without readers stay in the graph: run
- * remove-dead next. */
+ * Before: a valid graph. After: if several nodes are equal, only the first of these nodes has
+ * readers. Pieces of a split stay separate, since their ranges differ. The nodes without readers
+ * stay in the graph: run remove-dead next. */
 
 static guint
 node_hash (gconstpointer data)

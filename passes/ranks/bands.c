@@ -3,14 +3,13 @@
 /* Finds the band of each node from places. A place says which part of a dimension of the whole
  * value a piece has: rows 8 to 15 of 32 rows have the place 1/4 to 1/2. Dimension maps carry places
  * from operands to results: a row of a convolution's result lies at the middle of the rows that it
- * reads. If no operand has a place (as when channels are cut), the Assemble that joins the pieces
- * gives the place. */
+ * reads. If no operand has a place, for example because channels are cut, the Assemble that joins
+ * the pieces gives the place. */
 
 #include "bands.h"
 
-/* Where the elements of a piece lie in one dimension of the whole value; 0 is the begin of that
- * dimension, and 1 its end. Element i of the piece begins at `begin + i * size`. `size` 0: not
- * known. */
+/* The place of a piece in one dimension of the whole value: 0 is the begin of the dimension, and 1
+ * is the end. Element i of the piece begins at `begin + i * size`. `size` 0: not known. */
 typedef struct
 {
   double begin, size;
@@ -79,9 +78,9 @@ init_call (CleaveNodeCall *call, CleaveResult *value)
   return TRUE;
 }
 
-/* `x` has the Places of the dimensions of operand number `operand`, and `y` has the Places of the
- * dimensions of the result. Computes unknown Places in `y` from `x`. If `back`, computes unknown
- * Places in `x` from `y` instead. */
+/* Computes unknown places of the result from places of operand number `operand`. If `back` is TRUE,
+ * computes unknown places of the operand from places of the result instead. `x` has the Place of
+ * each dimension of the operand, and `y` has the Place of each dimension of the result. */
 static void
 pass_on (const CleaveCall *call, guint operand, Place *x, Place *y, gboolean back)
 {

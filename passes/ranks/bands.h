@@ -3,9 +3,8 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Bands for ranks: which horizontal band of the image each node of a split graph computes. place.c
- * can then run the pieces of one band on one rank. With two bands, band 0 has the upper half of the
- * rows. */
+/* Finds the horizontal band of the image that each node of a split graph computes. place.c can then
+ * run the pieces of one band on one rank. With two bands, band 0 has the upper half of the rows. */
 
 /* stands for the band of a node that computes all rows; such a node may run on any rank */
 #define CLEAVE_NO_BAND (-1)

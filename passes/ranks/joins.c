@@ -46,7 +46,7 @@ count_bytes (const CleaveNode *node)
 }
 
 /* Sets `missing` of a join or view to the bytes of the operands that are not on `rank`. Sets
- * `has_part` to whether an operand is on `rank`. Of a view, looks only at operand 0. */
+ * `has_part` to whether an operand is on `rank`. If the node is a view, visits only operand 0. */
 static void
 find_missing (Broadcast *s, const CleaveNode *node, guint rank)
 {
@@ -179,9 +179,9 @@ add_copy (
   return cleave_graph_add_like (graph, node, name, operands);
 }
 
-/* `operand` is an operand of a node that runs on `rank`. Sets `operand` to the result that replaces
- * `x` on this rank: the result with the same index of the node that find_node() returns. Does
- * nothing if `x` is NULL. */
+/* Makes `operand`, an operand of a node that runs on `rank`, read the result that replaces `x` on
+ * this rank. This result belongs to the node that find_node() returns, and has the same index as
+ * `x`. Does nothing if `x` is NULL. */
 static void
 connect (CleaveOperand *operand,
          const CleaveResult *x,

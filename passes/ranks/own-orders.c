@@ -93,9 +93,9 @@ typedef struct
                         other ranks read its results */
 } RankGraph;
 
-/* Returns whether a node takes no time. A rank runs such a node when another node reads the result
- * of the node. So two orders that differ only in the positions of such nodes need the same memory.
- */
+/* Returns whether a node takes no time, such as a view. A rank runs a node without time only when
+ * another node reads the result. So two orders need the same memory if they differ only in the
+ * positions of nodes without time. */
 static gboolean
 takes_no_time (const CleaveNode *node)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* List scheduling: places nodes in the order of their longest path to the end, each on the rank
- * that finishes the node first. In a slow network, this rule never sends a value, even to save time
- * later. So place.c also places for faster networks, and simulates all placements. */
+/* Finds the rank of each node by list scheduling: visits the nodes in the order of their longest
+ * path to the end, and places each node on the rank that finishes the node first. In a slow
+ * network, this rule never sends a value, even if sending would save time later. So place.c also
+ * makes placements for faster networks, and simulates all placements. */
 
 #include "../../lib/ir/hash.h"
 #include "../../lib/memory/ordering.h"
@@ -13,10 +14,10 @@
 
 #include <string.h>
 
-/* Parameters of a candidate placement. `speedup`: assumed factor on the speed of messages.
- * `min_gain`: a node moves to another rank only if the move gains this many times the sending time;
- * with 0, consecutive pieces would change ranks at each node. `in_bands`: pieces run on the rank of
- * their band, so that only whole nodes choose a rank. */
+/* Parameters of a candidate placement. `speedup`: assumed speed of messages, as a multiple of the
+ * real speed. `min_gain`: a node moves to another rank only if the move gains this many times the
+ * sending time; with 0, consecutive pieces would change ranks at each node. `in_bands`: pieces run
+ * on the rank of their band, so that only whole nodes choose a rank. */
 typedef struct
 {
   double speedup, min_gain;
@@ -101,7 +102,8 @@ find_begin (Placing *p, const CleaveNode *node, guint rank, gboolean commit)
   return begin;
 }
 
-/* Returns whether a node is a view, which runs on its operand's rank: only the view is sent. */
+/* Returns whether a node runs on the rank of its operand, so that only the result of the node is
+ * sent. A view and a Reshape are such nodes. */
 static gboolean
 follows_operand (const CleaveNode *node)
 {
@@ -109,7 +111,7 @@ follows_operand (const CleaveNode *node)
          node->operands[0].result != NULL && !cleave_node_is_fixed (node->operands[0].result->node);
 }
 
-/* Returns the time to send those results of a node that are outputs from `rank` to rank 0. */
+/* Returns the time to send the outputs of the graph that a node computes from `rank` to rank 0. */
 static double
 find_time_back (const Placing *p, const CleaveNode *node, guint rank)
 {

@@ -14,8 +14,8 @@
 /* Returns the time of a node on one thread, in nanoseconds. Returns 0 for views and joins, since
  * other nodes compute directly in the memory of views and joins. */
 double cleave_ranks_cost (const CleaveNode *node);
-/* Returns, indexed by node id, the length of the longest path from the begin of the node to the end
- * of the graph, in nanoseconds. Free it with g_free(). */
+/* Returns an array indexed by node id: the length of the longest path from the begin of the node to
+ * the end of the graph, in nanoseconds. Free the array with g_free(). */
 double *cleave_ranks_find_heights (const CleaveGraph *graph, const GPtrArray *order);
 /* Returns the time in nanoseconds that a message takes on one thread of the sender, or of the
  * receiver. */

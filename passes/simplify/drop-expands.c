@@ -35,9 +35,9 @@ only_expands (const CleaveNode *node)
   return TRUE;
 }
 
-/* Adds a copy of `node` that does without one Expand (or Tile): the copy reads the operand of the
- * Expand in place of its result. Returns the copy. Returns NULL if `node` reads no Expand, or if
- * without any of the Expands the result of `node` would have another type. */
+/* Adds a copy of `node` that reads the operand of an Expand or Tile in place of the result of this
+ * Expand or Tile. Returns the copy. Returns NULL if `node` reads no Expand or Tile, or if the
+ * result of the copy would have another type for each of them. */
 static CleaveNode *
 drop_one (CleaveNode *node)
 {

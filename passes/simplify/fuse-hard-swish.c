@@ -16,8 +16,8 @@
  * With alpha 1/6 and beta 1/2, HardSwish computes the same bits in 32-bit floats.  Other element
  * types would be rounded between the two nodes.
  *
- * Before: a valid graph. After: in each such pair that is left, another node reads the
- * HardSigmoid. */
+ * Before: a valid graph. After: a Mul of a value and the HardSigmoid of this value is left only if
+ * another node reads the HardSigmoid, or if alpha, beta or the element type differ. */
 
 static gboolean
 visit (CleaveNode *node)

@@ -24,7 +24,7 @@
  * LayerNormalization computes its means in double and rounds once; the chain rounds after each
  * node.  The last bits differ, so no pipeline of the library has this pass.
  *
- * Before: a valid graph. After: such a chain over the last dimensions is left only if a node
+ * Before: a valid graph. After: a chain that normalizes the last dimensions is left only if a node
  * outside the chain reads an inner value of the chain. */
 
 /* Sets `number` to the element of a float constant of one element. Returns FALSE if the value is
@@ -120,10 +120,9 @@ find_normalized (const CleaveNode *div, CleaveLayerNormAttrs *attrs)
   return axis >= 0 && find_axis (var) == axis ? sub->operands[0].result : NULL;
 }
 
-/* `node` reads `value` and one other operand, such as a scale. Returns the other operand. Returns
- * NULL if the other operand has more dimensions than are normalized (dimension `axis` of `value`
- * and all later dimensions). Also returns NULL if the result of `node` does not have the shape of
- * `value`. */
+/* Returns the operand of `node` other than `value`, such as a scale. The normalized dimensions are
+ * dimension `axis` of `value` and all later dimensions. Returns NULL if the other operand has more
+ * dimensions than are normalized, or if the result of `node` does not have the shape of `value`. */
 static CleaveResult *
 find_parameter (const CleaveNode *node, const CleaveResult *value, gint64 axis)
 {

@@ -25,9 +25,9 @@
  * The fused op sums integers and rounds once; floats are rounded after each product.  A result next
  * to a tie may differ by one, so no pipeline of the library has this pass.
  *
- * Before: a valid graph. After: such a product of bytes with constant scales is left only if
- * another node reads an inner value. The pass drops a Relu or Clip whose bounds contain the range
- * of the byte. */
+ * Before: a valid graph. After: a product of bytes with constant scales is left only if a node
+ * outside the pattern reads a value between the nodes of the pattern. The pass drops a Relu or Clip
+ * whose bounds contain the range of the byte. */
 
 enum { X, SCALE, ZERO }; /* operand indices of QuantizeLinear and DequantizeLinear */
 enum { W = 1, BIAS };    /* operand indices of Conv and MatMul */

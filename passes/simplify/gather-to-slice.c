@@ -17,7 +17,7 @@
  * as a view. If the indices are not a list, a Reshape follows: a scalar index removes the
  * dimension.
  *
- * Before: a valid graph.  After: no Gather has such indices. */
+ * Before: a valid graph. After: no Gather has constant indices that ascend by equal steps. */
 
 static gboolean
 visit (CleaveNode *node)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A node reads a Transpose, and moves above this Transpose. Computes the attributes of the node
- * after the move, and checks that the move changes no bit. `behind` is the call of the node before
- * the move, which reads the result of the Transpose. `front` is the call after the move, which
- * reads the Transpose's operand. */
+/* Computes the attributes of a node after a move above the Transpose that the node reads, and
+ * checks that the move changes no bit. `behind` is the call of the node before the move, which
+ * reads the result of the Transpose. `front` is the call after the move, which reads the
+ * Transpose's operand. */
 
 #include "past-axes.h"
 
@@ -45,8 +45,8 @@ cleave_past_axes_may_be (const CleaveNode *node)
          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
-/* Before the move, the Transpose has the permutation `perm`. After the move, the Transpose reads
- * the result of the node, and has the permutation `of_result`, which this function sets. Dimension
+/* Sets `of_result` to the permutation of the Transpose after the move, when the Transpose reads the
+ * result of the node. Before the move, the permutation of the Transpose is `perm`. Dimension
  * `of_result->v[d]` of the node's new result becomes dimension d of the Transpose's result. If the
  * operand and the result of the node have the same number of dimensions, `of_result` equals `perm`.
  * If the numbers differ, derives `of_result` from the dimensions of the operand that the result

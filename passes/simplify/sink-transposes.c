@@ -30,7 +30,8 @@
  * the values of both layouts in the same memory order. A Transpose does not move below a Split
  * either: one Transpose would become several.
  *
- * Before: a valid graph.  After: no two Transposes are left with only such nodes between them. */
+ * Before: a valid graph. After: every path between two Transposes has a node past which a Transpose
+ * cannot move. */
 
 /* A search for another Transpose visits at most this many nodes, so that long chains do not take
  * quadratic time. */

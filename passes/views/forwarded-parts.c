@@ -73,11 +73,11 @@ add_constant (CleaveForwarder *forwarder,
   return result;
 }
 
-/* `value` is the result of a constant expression, such as a DequantizeLinear of 8-bit weights.
- * Initializes `chunk` as a plan for a node with the same op that computes only the elements in
- * `window`. Code that looks for a DequantizeLinear of weights then also finds this node. Returns
- * FALSE if `value` is not a constant expression, or if its op is not suited. The caller must clear
- * the chunk. */
+/* Initializes `chunk` as a plan for a node that computes only the elements of `value` in `window`.
+ * `value` must be the result of a constant expression, such as a DequantizeLinear of 8-bit weights.
+ * The planned node has the same op, so code that searches for a DequantizeLinear of weights also
+ * finds the planned node. Returns FALSE if `value` is not a constant expression, or if its op is
+ * not suited. The caller must clear the chunk. */
 static gboolean
 init_stored (CleaveChunk *chunk, const CleaveResult *value, const CleaveStridedRange *window)
 {

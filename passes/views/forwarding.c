@@ -164,7 +164,7 @@ cuts_joined_dim (const CleaveJoin *join, const CleaveStridedRange *window, const
 }
 
 /* Removes operand a from `found` if `found` also has an operand b that, within `range`, has all
- * elements of a. Of operands with the same elements, keeps the first. */
+ * elements of a. If several operands have the same elements, keeps the first of these operands. */
 static void
 drop_contained (GArray *found, const CleaveJoin *join, const CleaveRange *range)
 {

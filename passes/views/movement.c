@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Merges a Reshape or Transpose with the Reshape or Transpose that it reads. Replaces a
- * Transpose by a Reshape if it only moves dimensions of extent 1. */
+/* Merges a Reshape or Transpose with the Reshape or Transpose that it reads. Replaces a Transpose
+ * by a Reshape if the Transpose only moves dimensions of extent 1. */
 
 #include "movement.h"
 

@@ -30,7 +30,7 @@ struct _CleaveJoinSinker
 {
   CleaveGraph *graph;
   CleaveForwarder *forwarder;
-  GHashTable *spread; /* set of CleaveNode: the joins that the sinker made */
+  GHashTable *added; /* set of CleaveNode: the joins that the sinker added */
 };
 
 CleaveJoinSinker *
@@ -40,7 +40,7 @@ cleave_join_sinker_new (CleaveGraph *graph, CleaveForwarder *forwarder)
 
   sinker->graph = graph;
   sinker->forwarder = forwarder;
-  sinker->spread = g_hash_table_new (NULL, NULL);
+  sinker->added = g_hash_table_new (NULL, NULL);
   return sinker;
 }
 
@@ -49,7 +49,7 @@ cleave_join_sinker_free (CleaveJoinSinker *sinker)
 {
   if (sinker == NULL)
     return;
-  g_hash_table_unref (sinker->spread);
+  g_hash_table_unref (sinker->added);
   g_free (sinker);
 }
 
@@ -212,7 +212,7 @@ build (CleaveJoinSinker *sinker,
        const GArray *parts,
        const CleaveChunk *chunks)
 {
-  g_autoptr (GArray) spread = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
+  g_autoptr (GArray) pieces = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
   g_autofree char *whole = g_strdup_printf ("%s.whole", node->name);
 
   for (guint i = 0; i < parts->len; i++)
@@ -221,9 +221,9 @@ build (CleaveJoinSinker *sinker,
       g_autofree char *name = g_strdup_printf ("%s.%u", node->name, i);
 
       part.value = build_part (sinker, node, joined, &chunks[i], part.value, name);
-      g_array_append_val (spread, part);
+      g_array_append_val (pieces, part);
     }
-  return &cleave_join_add (sinker->graph, NULL, whole, spread, &node->results[0].type)->results[0];
+  return &cleave_join_add (sinker->graph, NULL, whole, pieces, &node->results[0].type)->results[0];
 }
 
 CleaveResult *
@@ -235,13 +235,13 @@ cleave_join_sinker_sink (CleaveJoinSinker *sinker, const CleaveNode *node)
   CleaveChunk *chunks;
   CleaveResult *value;
 
-  if (parts == NULL || (!has_view (parts) && !g_hash_table_contains (sinker->spread, whole->node)))
+  if (parts == NULL || (!has_view (parts) && !g_hash_table_contains (sinker->added, whole->node)))
     return NULL;
   chunks = plan_chunks (node, (guint) joined, parts);
   if (chunks == NULL)
     return NULL;
   value = build (sinker, node, (guint) joined, parts, chunks);
-  g_hash_table_add (sinker->spread, value->node);
+  g_hash_table_add (sinker->added, value->node);
   chunk_clear (chunks, parts->len, node->op);
   return value;
 }
