@@ -58,9 +58,9 @@ typedef struct
  * @CLEAVE_BUNDLE_KERNELS_C: C only: neither DSP instructions nor Helium
  * @CLEAVE_BUNDLE_KERNELS_DSP: always special instructions of ARM: Helium if the compiler's target
  * has it, DSP instructions otherwise; a compiler for other processors stops with an error
- * @CLEAVE_BUNDLE_KERNELS_CMSIS_NN: calls of CMSIS-NN where it computes the same bits, and where the
- * operands and the result of the call fit into the arena; the kernels of
- * %CLEAVE_BUNDLE_KERNELS_ANY for all other layers
+ * @CLEAVE_BUNDLE_KERNELS_CMSIS_NN: calls of CMSIS-NN, if CMSIS-NN computes the same bits and the
+ * operands and the result of the call fit into the arena; the kernels of %CLEAVE_BUNDLE_KERNELS_ANY
+ * for all other layers
  *
  * The kernels of a bundle. All kernels compute the same bits.
  */

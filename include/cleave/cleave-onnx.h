@@ -29,7 +29,7 @@ typedef struct
  * @name: (nullable): the name of the input; %NULL for the only input of the model
  * @value: the value of the input
  *
- * Gives an input a value, so that it becomes a constant.
+ * Gives an input a value. The input becomes a constant.
  */
 typedef struct
 {
@@ -42,8 +42,8 @@ typedef struct
  * @name: a dimension that the model names, such as `batch`, or an input that holds one integer
  * @extent: the extent of the dimension, or the value of the input
  *
- * Gives a free dimension an extent in all inputs that have this dimension. If no dimension has the
- * name @name, but an input of one integer has it, the input gets @extent as its value.
+ * Gives a free dimension an extent in all inputs that have this dimension. If @name is the name of
+ * an input of one integer, and of no dimension, this input gets the value @extent.
  */
 typedef struct
 {

@@ -169,19 +169,19 @@ typedef enum {
  * of 1
  * @extrapolation_value: the value of elements outside of the region
  * @roi: starts, then ends of the region, for %CLEAVE_RESIZE_TF_CROP_AND_RESIZE
- * @scales: factor of each dimension; empty if @sizes has entries
- * @sizes: extents of the result; empty if @scales has entries
- * @phase: for each dimension, the index of the piece's first element in the result of the whole
- * node. If the factor is an integer, @phase counts in another result: the one that a Resize of only
- * the piece's X would have
+ * @scales: factor of each dimension; empty if @sizes has entries, except in pieces
+ * @sizes: extents of the result; empty if @scales has entries, except in pieces
+ * @phase: for each dimension, the index of the piece's first element. If the factor of the
+ * dimension is an integer, the index counts from the begin of the result that a Resize of the
+ * piece's X alone would have. Otherwise, the index counts from the begin of the whole node's result
  * @begin: for each dimension, the index of the first element of the piece's X in the whole X; 0 if
  * the factor is an integer
  * @extents: for each dimension, the extent of the whole X; 0 if the factor is an integer, since
  * Resize then does not need the extent
  * @lengths: for each dimension, the extent of the whole result; 0 if the factor is an integer
  *
- * Attributes of Resize. Only pieces use the last four fields: with these fields, each piece
- * computes exactly the coordinates of the whole node.
+ * Attributes of Resize. Only pieces use the last four fields, together with both @scales and
+ * @sizes. With these fields, each piece computes exactly the coordinates of the whole node.
  */
 typedef struct
 {

@@ -95,7 +95,8 @@ typedef enum {
  * @max_skip_count: largest number of elements that may be skipped between two elements of an n-gram
  * @ngram_counts: (element-type gint64): for each length from 1, the index in @pool_int64s at which
  * the n-grams of this length begin
- * @ngram_indexes: (element-type gint64): for each n-gram, the element of the result that counts it
+ * @ngram_indexes: (element-type gint64): for each n-gram, the index of the result element that
+ * counts this n-gram
  * @pool_int64s: (element-type gint64): the elements of all n-grams, one n-gram after the other
  *
  * Attributes of TfIdfVectorizer, for n-grams of integers. The importer adds a Mul for weights.

@@ -161,8 +161,8 @@ CLEAVE_API gboolean cleave_pipeline_run (const CleavePipeline *pipeline,
 CLEAVE_API CleavePipeline *cleave_pipeline_ref (CleavePipeline *pipeline);
 CLEAVE_API void cleave_pipeline_unref (CleavePipeline *pipeline);
 
-/* The declarations below reduce a graph and a pipeline that show a failure, to a small graph and a
- * short pipeline that still show it. */
+/* The declarations below find a small graph and a short pipeline that still show the failure of a
+ * larger graph and a longer pipeline. */
 
 /**
  * CleaveReduceTest:

@@ -78,7 +78,7 @@ typedef struct
  * @macs: multiply-accumulates
  * @bytes: bytes of operands and results
  *
- * The time of one step of a program, including the steps that are fused into it.
+ * The time of one step of a program, including the steps that are fused into this step.
  */
 typedef struct
 {
@@ -122,8 +122,8 @@ typedef struct
 
 /**
  * CleaveBufferLifetime:
- * @name: the value that the buffer was allocated for; other values may share the buffer or reuse it
- * later
+ * @name: the value that the buffer was allocated for; other values may share the buffer, or use the
+ * buffer later
  * @n_bytes: size of the buffer
  * @offset: offset of the buffer in the arena, in bytes
  * @first: index of the first step that uses the buffer

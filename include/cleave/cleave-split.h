@@ -23,8 +23,8 @@ G_BEGIN_DECLS
 /* There are five kinds of tiling: by number of chunks, by one chunk size, by a list of chunk sizes,
  * by weights, and by explicit ranges. `dims` lists dimensions of result 0, separated by commas. A
  * dimension is an index or a letter, as in "2,-1" or "H,W". A negative index counts from the end. A
- * letter names a dimension by the layout of the op, such as NCHW, or of its operand. In the order
- * of chunks, the first dimension in the list varies slowest. */
+ * letter is the name of a dimension in the layout of the op, such as NCHW, or in the layout of a
+ * node near the op. In the order of chunks, the first dimension in the list varies slowest. */
 
 /**
  * CleaveTiling:

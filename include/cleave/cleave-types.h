@@ -16,7 +16,7 @@ G_BEGIN_DECLS
 
 /**
  * CleaveElement:
- * @CLEAVE_NONE: no type, as of an absent optional operand
+ * @CLEAVE_NONE: no type; stands for an optional operand that is absent
  * @CLEAVE_FLOAT32: IEEE 754 single precision
  * @CLEAVE_FLOAT64: IEEE 754 double precision
  * @CLEAVE_FLOAT16: IEEE 754 half precision

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the rank of each node by list scheduling: visits the nodes in the order of their longest
- * path to the end, and places each node on the rank that finishes the node first. In a slow
- * network, this rule never sends a value, even if sending would save time later. So place.c also
- * makes placements for faster networks, and simulates all placements. */
+/* Places nodes by list scheduling: in the order of the longest path to the end, each node on the
+ * rank that finishes the node first. In a slow network, this rule never sends a value, even to save
+ * time later. So place.c also places for faster networks, and simulates all placements. */
 
 #include "../../lib/ir/hash.h"
 #include "../../lib/memory/ordering.h"
@@ -102,8 +101,7 @@ find_begin (Placing *p, const CleaveNode *node, guint rank, gboolean commit)
   return begin;
 }
 
-/* Returns whether a node runs on the rank of its operand, so that only the result of the node is
- * sent. A view and a Reshape are such nodes. */
+/* Returns whether a node runs on the rank of its operand, as views and Reshapes do. */
 static gboolean
 follows_operand (const CleaveNode *node)
 {
