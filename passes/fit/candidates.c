@@ -171,10 +171,10 @@ may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, gu
 }
 
 /* Appends to `found` the candidates that end at the step `end`. Cuts the last node before this step
- * into strips along each axis. If the search adds tiles, instead cuts this node into tiles along
- * pairs of axes. The first axis of a pair cuts the node into strips, and the second axis cuts the
- * strips into tiles. The pairs are the first two axes that cleave_fit_axes_list_cuts() lists, and
- * each pair whose second axis has a halo. */
+ * into strips along each axis, if may_need_less(). If the search adds tiles, instead cuts this node
+ * into tiles along pairs of axes. The first axis of a pair cuts the node into strips, and the
+ * second axis cuts the strips into tiles. The pairs are the first two axes that
+ * cleave_fit_axes_list_cuts() lists, and each pair whose second axis has a halo. */
 static void
 walk_end (const Searcher *searcher, guint end, GArray *found)
 {

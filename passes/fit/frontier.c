@@ -186,9 +186,9 @@ make_plan (const Frontier *frontier, const CleaveFitMeasurement *measured)
  * Plans how to split a whole graph so that its activations need at most `max_memory` bytes, in the
  * least time. Without `max_memory`, plans for the fewest bytes that the other limits allow.
  *
- * A segment is a run of nodes.  A plan splits segments into strips or tiles along any axis that the
- * dimension maps can cut.  Strips carry their overlap or recompute it.  Between segments, values
- * stay whole.
+ * A segment consists of consecutive nodes. A plan splits segments into strips or tiles along any
+ * axis that the dimension maps can cut. Strips carry their overlap or recompute it. Between
+ * segments, values stay whole.
  *
  * The search splits copies of the graph and measures the arena of their programs with `n_threads`
  * threads, from the unsplit graph down to the least memory. The search measures the same plans for
@@ -292,8 +292,8 @@ list_best (Frontier *frontier)
  * @error: return location for a [struct@GLib.Error]
  *
  * Finds the trade-off between memory and cost: plans from the largest arena to the smallest. Each
- * plan has fewer MACs or takes less time than all plans with an arena of its size or less. The
- * first plan changes nothing, unless another plan is better.
+ * plan has fewer MACs or takes less time than every plan whose arena is as large or smaller. The
+ * first plan changes nothing, unless another plan is no worse in memory, MACs and time.
  *
  * Fails as [ctor@Cleave.FitPlan.new] does, except with %CLEAVE_ERROR_LIMIT.
  *

@@ -196,7 +196,7 @@ gains_by_pieces (gint64 bytes, gint64 kept_bytes)
 }
 
 static gboolean
-has_few (const CleaveFitPlan *plan)
+has_any_few_pieces (const CleaveFitPlan *plan)
 {
   for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
     if (has_few_pieces (plan, i))
@@ -232,7 +232,7 @@ find_form (Form *best,
     }
   if (!keep_loops (best, &all, graph, FALSE, error))
     return FALSE;
-  if (has_few (plan))
+  if (has_any_few_pieces (plan))
     {
       if (!keep_loops (&few, &all, graph, TRUE, error))
         return FALSE;

@@ -9,8 +9,7 @@
 /* The search keeps at most this many prefixes for each step: the cheapest prefix, and more
  * expensive prefixes with less drift, which leaves more room for overlays. With one prefix, the
  * plan for ResNet-50 needs 3.3 % more memory than with four, and with two, 0.3 % more. With eight
- * prefixes, the plan needs the same memory as with four.
- */
+ * prefixes, the plan needs the same memory as with four. */
 #define MAX_PREFIXES 4
 
 /* A plan for the steps before a step: a sequence of segments and unsplit steps.
@@ -22,7 +21,8 @@
 typedef struct
 {
   double cost;
-  gint64 drift;    /* sum of the shifts of overlays on each other, in bytes; 0: no overlay */
+  gint64 drift;    /* sum of the shifts of overlays that follow each other, in bytes; 0: no
+                      overlay */
   gint64 n_bytes;  /* peak in bytes from the first step to the end of the prefix */
   guint until;     /* last step that reads the result of the last overlay */
   guint candidate; /* index of the last segment among the candidates; CLEAVE_FIT_NONE: the prefix

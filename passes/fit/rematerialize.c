@@ -32,7 +32,7 @@ copy_free (gpointer copy)
 
 /* Replaces results of `first` with results of `second` in all operands of `reader`. */
 static void
-read_other (CleaveNode *reader, const CleaveNode *first, CleaveNode *second)
+redirect (CleaveNode *reader, const CleaveNode *first, CleaveNode *second)
 {
   for (guint o = 0; o < reader->n_operands; o++)
     {
@@ -55,7 +55,7 @@ make_copy (CleaveGraph *graph, const CleaveNode *node, const char *name, const G
     operands[i] = node->operands[i].result;
   copy = cleave_graph_add_like (graph, node, name, operands);
   for (guint i = 0; i < readers->len; i++)
-    read_other (readers->pdata[i], node, copy);
+    redirect (readers->pdata[i], node, copy);
   return copy;
 }
 
@@ -141,10 +141,8 @@ cleave_fit_rematerialize (GPtrArray *copies,
                           GPtrArray *recomputed,
                           const guint *position)
 {
-  g_autoptr (GPtrArray) again =
-      g_ptr_array_copy ((GPtrArray *) first, NULL, NULL); /* nodes that may read a copy: the nodes
-                                                           * of `first`, and each copy that was made
-                                                           * before */
+  /* nodes that may read a copy: the nodes of `first`, and all copies that exist already */
+  g_autoptr (GPtrArray) may_read = g_ptr_array_copy ((GPtrArray *) first, NULL, NULL);
 
   g_ptr_array_sort_with_data (recomputed, compare_positions, (gpointer) position);
   for (guint i = 0; i < recomputed->len; i++)
@@ -152,16 +150,16 @@ cleave_fit_rematerialize (GPtrArray *copies,
       const CleaveNode *node = recomputed->pdata[i];
       g_autoptr (GPtrArray) readers = g_ptr_array_new ();
 
-      for (guint r = 0; r < again->len; r++)
+      for (guint r = 0; r < may_read->len; r++)
         {
-          CleaveNode *reader = again->pdata[r];
+          CleaveNode *reader = may_read->pdata[r];
 
           for (guint o = 0; o < reader->n_operands; o++)
             if (reader->operands[o].result != NULL && reader->operands[o].result->node == node &&
                 !g_ptr_array_find (readers, reader, NULL))
               g_ptr_array_add (readers, reader);
         }
-      g_ptr_array_add (again, add_copy (copies, graph, node, readers));
+      g_ptr_array_add (may_read, add_copy (copies, graph, node, readers));
     }
 }
 

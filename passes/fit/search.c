@@ -34,14 +34,14 @@ static const double ahead[] = { -1, 1.0 / 12, 1 };
  * of a segment become iterations of one Loop, so plans with fewer strips are no better. */
 #define SLACK 0.01
 
-/* The search measures only plans of at most MAX_NODES estimated nodes. It measures a series of
- * plans for each pair of a limit on MACs (`limits`) and a limit on overlays (`ahead`). A series
+/* The search measures only plans of at most MAX_NODES estimated nodes. The search measures a series
+ * of plans for each pair of a limit on MACs (`limits`) and a limit on overlays (`ahead`). A series
  * ends when its plans together have MAX_NODES nodes. A measurement takes about 20 microseconds for
- * each node. With at most 12,000 nodes instead of 24,000, fits of 53 networks need 3.9 % more
- * bytes in the geometric mean, and take the same time. */
+ * each node. With at most 12,000 nodes instead of 24,000, fits of 53 networks need 3.9 % more bytes
+ * in the geometric mean, and take the same time. */
 #define MAX_NODES 24000
 
-/* If the arena of the best plan of a series is larger than its lower bound by this factor, the
+/* If the arena of the best plan of a series is larger than this many times its lower bound, the
  * search corrects the estimates by the gaps of the arena. With 1 instead of 1.05, fits of 94
  * networks take 1.07 times the time, and need the same bytes in the geometric mean. */
 #define GAPS 1.05
@@ -66,9 +66,9 @@ is_cancelled (const CleaveFitSearch *search)
   return g_cancellable_is_cancelled (search->options->cancellable);
 }
 
-/* `ahead` lists limits on overlays. Returns the number of limits that the search uses, from the
- * begin of the list. With several threads, the search uses only the first limit, which allows no
- * overlay: programs of several threads make no overlays. */
+/* Returns the number of limits on overlays that the search uses, from the begin of `ahead`. With
+ * several threads, the search uses only the first limit, which allows no overlay: programs of
+ * several threads make no overlays. */
 static guint
 count_ahead (const CleaveFitSearch *search)
 {
@@ -94,8 +94,8 @@ is_within (const CleaveFitVariant *variant, const CleaveFitPath *path, double ma
 }
 
 /* Returns a path within `max_bytes` that adds at most `max_macs` and has at most MAX_NODES nodes.
- * Tries the path with the fewest MACs, and if it has too many nodes, the fastest path. Returns NULL
- * if neither path is within the limits. */
+ * Tries the path with the fewest MACs. If this path has too many nodes, tries the fastest path.
+ * Returns NULL if neither path is within the limits. */
 static CleaveFitPath *
 find_within (const CleaveFitVariant *variant, double max_ahead, double max_macs, gint64 max_bytes)
 {
@@ -259,8 +259,9 @@ find_next (const CleaveFitVariant *variant, double max_ahead, double max_macs, g
 
 /* Repeats these steps while a plan may save memory: chooses the estimated plan with the smallest
  * estimate (CleaveFitPath), measures the plan, and corrects the estimates with the measurement.
- * `least` is the least memory that was measured with at most `max_macs` added MACs. Returns the
- * plan with the least memory, or NULL if no plan needs less than `least`. */
+ * `least` is the least memory measured so far with at most `max_macs` added MACs; the function
+ * lowers `least`. Returns the plan with the least memory, or NULL if no plan needs less than
+ * `least`. */
 static CleaveFitMeasurement *
 measure_series (CleaveFitSearch *search,
                 CleaveFitVariant *variant,
@@ -299,8 +300,9 @@ measure_series (CleaveFitSearch *search,
   return best;
 }
 
-/* Measures a series of plans, and packs the plan with the least memory. If its arena is larger than
- * the lower bound by the factor GAPS, corrects the estimates for the next series. */
+/* Measures a series of plans, and places the buffers of the plan with the least memory. If the
+ * arena of this plan is larger than GAPS times the lower bound, corrects the estimates for the next
+ * series. */
 static void
 measure_least (CleaveFitSearch *search,
                CleaveFitVariant *variant,

@@ -163,7 +163,6 @@ list_ranges (const Cut *cut)
 
 /* The state of a search for the nodes to cut, from the node that computes the value towards the
  * inputs. */
-
 typedef struct
 {
   gint64 n_bytes;    /* bytes of the value that the cut divides */
@@ -231,6 +230,8 @@ is_read_by_plain (const CutSearch *search, const CleaveNode *node)
   return TRUE;
 }
 
+/* Returns whether the region may cut a node: first the node of the value, then nodes with large
+ * results that only nodes in `search->plain` read. Records the cut nodes in `search`. */
 static gboolean
 may_cut (const CleavePlan *plan, gpointer data, GString *why)
 {
@@ -252,8 +253,7 @@ may_cut (const CleavePlan *plan, gpointer data, GString *why)
   return TRUE;
 }
 
-/* Returns the bytes of the values that nodes of the region read and nodes outside the region
- * compute. Does not count constants. */
+/* Returns the bytes of the values, except constants, that a region reads from outside. */
 static gint64
 count_outside (const CleaveRegion *region)
 {
@@ -352,9 +352,9 @@ slice_readers (CleaveGraph *graph, CleaveNode *node)
     }
 }
 
-/* Cuts a value into parts.  Returns FALSE if the cut saves too little. */
+/* Cuts a value into the parts of `cut`. Returns FALSE if the cut saves too little. */
 static gboolean
-cut_in (CleaveGraph *graph, const Cut *cut, CleaveSplitReport *report)
+do_cut (CleaveGraph *graph, const Cut *cut, CleaveSplitReport *report)
 {
   CleaveRoot root = { .node = cut->node, .ranges = list_ranges (cut) };
   g_autoptr (GArray) ranges = root.ranges;
@@ -394,7 +394,7 @@ cleave_fit_reads_cut (CleaveGraph *graph, gint64 min_bytes, CleaveSplitReport *r
       CleaveNode *node = cleave_graph_find_node (graph, names->pdata[i]);
       g_auto (Cut) cut = { 0 };
 
-      changed |= node != NULL && cut_init (&cut, node, min_bytes) && cut_in (graph, &cut, report);
+      changed |= node != NULL && cut_init (&cut, node, min_bytes) && do_cut (graph, &cut, report);
     }
   return changed;
 }

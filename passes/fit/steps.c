@@ -122,11 +122,11 @@ find_overwritten (const CleaveStorage *storage, guint value)
  * a new buffer is appended. Returns the buffer of each value of the storage; CLEAVE_FIT_NONE: the
  * value has no buffer. */
 static guint *
-part_buffers (GArray *buffers, const CleaveTimeline *timeline, const gint *step)
+split_buffers (GArray *buffers, const CleaveTimeline *timeline, const gint *step)
 {
   const CleaveStorage *storage = timeline->storage;
   g_autofree gint64 *joined = find_joined (storage);
-  guint *of = g_new (guint, storage->n_values + 1);
+  guint *buffer_of = g_new (guint, storage->n_values + 1);
 
   for (guint v = 0; v < storage->n_values; v++)
     {
@@ -135,20 +135,20 @@ part_buffers (GArray *buffers, const CleaveTimeline *timeline, const gint *step)
             before = find_overwritten (storage, v);
       CleaveFitBuffer next;
 
-      of[v] = own == CLEAVE_NEVER    ? CLEAVE_FIT_NONE
-              : assignment->base < v ? of[assignment->base]
-                                     : own;
-      if (of[v] == CLEAVE_FIT_NONE || before >= v || is_part (storage, joined, before))
+      buffer_of[v] = own == CLEAVE_NEVER    ? CLEAVE_FIT_NONE
+                     : assignment->base < v ? buffer_of[assignment->base]
+                                            : own;
+      if (buffer_of[v] == CLEAVE_FIT_NONE || before >= v || is_part (storage, joined, before))
         continue;
-      next = g_array_index (buffers, CleaveFitBuffer, of[before]);
+      next = g_array_index (buffers, CleaveFitBuffer, buffer_of[before]);
       next.first = step[cleave_storage_position (storage, assignment->result->node)];
       next.after = CLEAVE_FIT_NONE;
-      g_array_index (buffers, CleaveFitBuffer, of[before]).last = next.first;
-      g_array_index (buffers, CleaveFitBuffer, of[before]).after = buffers->len;
-      of[v] = buffers->len;
+      g_array_index (buffers, CleaveFitBuffer, buffer_of[before]).last = next.first;
+      g_array_index (buffers, CleaveFitBuffer, buffer_of[before]).after = buffers->len;
+      buffer_of[v] = buffers->len;
       g_array_append_val (buffers, next);
     }
-  return of;
+  return buffer_of;
 }
 
 static int
@@ -161,10 +161,10 @@ compare_begins (gconstpointer a, gconstpointer b, gpointer data)
   return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
 }
 
-/* Copies the buffers to the table, sorted by the step where they begin. Replaces the indices in
- * `of` (the buffer of each value) accordingly. */
+/* Copies the buffers to the table, sorted by the step where they begin. Replaces each index in
+ * `buffer_of`, the buffer of each value, by the new index. */
 static void
-sort_buffers (CleaveFitSteps *steps, GArray *buffers, guint *of, guint n_values)
+sort_buffers (CleaveFitSteps *steps, GArray *buffers, guint *buffer_of, guint n_values)
 {
   g_autofree guint *order = g_new (guint, buffers->len + 1);
   g_autofree guint *number = g_new (guint, buffers->len + 1);
@@ -185,8 +185,8 @@ sort_buffers (CleaveFitSteps *steps, GArray *buffers, guint *of, guint n_values)
       g_array_append_val (steps->buffers, buffer);
     }
   for (guint v = 0; v < n_values; v++)
-    if (of[v] != CLEAVE_FIT_NONE)
-      of[v] = number[of[v]];
+    if (buffer_of[v] != CLEAVE_FIT_NONE)
+      buffer_of[v] = number[buffer_of[v]];
   steps->first_buffer = g_new (guint, steps->n_steps + 1);
   for (guint s = 0; s <= steps->n_steps; s++)
     {
@@ -196,9 +196,9 @@ sort_buffers (CleaveFitSteps *steps, GArray *buffers, guint *of, guint n_values)
     }
 }
 
-/* Sets the bytes that are live in each step. Call this function before part_buffers(), which splits
- * a buffer where a node overwrites its operand. After the split, both parts of the buffer would
- * count in the step of this node. */
+/* Sets the bytes that are live in each step. Call this function before split_buffers(), which
+ * splits a buffer where a node overwrites its operand. After the split, both parts of the buffer
+ * would count in the step of this node. */
 static void
 find_live (CleaveFitSteps *steps, const GArray *buffers)
 {
@@ -281,13 +281,13 @@ is_stored (const CleaveTimeline *timeline, const CleaveResult *result)
 
 /* Returns the buffer of a result. Returns CLEAVE_FIT_NONE if the result is not stored. */
 static guint
-find_buffer (const CleaveTimeline *timeline, const guint *of, const CleaveResult *result)
+find_buffer (const CleaveTimeline *timeline, const guint *buffer_of, const CleaveResult *result)
 {
   const CleaveNode *there = cleave_timeline_node (timeline, result->node);
 
   if (!is_stored (timeline, result) || result->index >= there->n_results)
     return CLEAVE_FIT_NONE;
-  return of[cleave_storage_first_value (timeline->storage, there) + result->index];
+  return buffer_of[cleave_storage_first_value (timeline->storage, there) + result->index];
 }
 
 /* Sets whether a value is part of a larger join (`is_part`), its outermost dimension in memory
@@ -335,7 +335,10 @@ is_plain_view (const CleaveNode *node)
 /* Sets `steps->values` to the results of all nodes, node by node. Sets `value_of`, indexed by node
  * id, to the index of the first value of each node. */
 static void
-add_values (CleaveFitSteps *steps, const CleaveTimeline *timeline, const guint *of, guint *value_of)
+add_values (CleaveFitSteps *steps,
+            const CleaveTimeline *timeline,
+            const guint *buffer_of,
+            guint *value_of)
 {
   g_autofree gint64 *joined = find_joined (timeline->storage);
 
@@ -353,7 +356,7 @@ add_values (CleaveFitSteps *steps, const CleaveTimeline *timeline, const guint *
           CleaveFitValue value = { .result = result,
                                    .node = i,
                                    .last_read = -1,
-                                   .buffer = find_buffer (timeline, of, result),
+                                   .buffer = find_buffer (timeline, buffer_of, result),
                                    .element_size =
                                        (gint64) cleave_element_size (result->type.element) };
 
@@ -395,7 +398,7 @@ add_operands (CleaveFitSteps *steps, const guint *value_of)
 static void
 init (CleaveFitSteps *steps, const CleaveGraph *graph, const CleaveTimeline *timeline)
 {
-  g_autofree guint *value_of = g_new (guint, graph->n_ids + 1), *of = NULL;
+  g_autofree guint *value_of = g_new (guint, graph->n_ids + 1), *buffer_of = NULL;
   g_autoptr (GArray) buffers = NULL;
   g_autofree gint *step = NULL;
 
@@ -405,10 +408,10 @@ init (CleaveFitSteps *steps, const CleaveGraph *graph, const CleaveTimeline *tim
   buffers = make_buffers (timeline, step);
   cleave_fit_divide_joins (buffers, timeline->storage, step);
   find_live (steps, buffers);
-  of = part_buffers (buffers, timeline, step);
-  sort_buffers (steps, buffers, of, timeline->storage->n_values);
+  buffer_of = split_buffers (buffers, timeline, step);
+  sort_buffers (steps, buffers, buffer_of, timeline->storage->n_values);
   add_nodes (steps, graph, timeline, step);
-  add_values (steps, timeline, of, value_of);
+  add_values (steps, timeline, buffer_of, value_of);
   add_operands (steps, value_of);
   cleave_fit_axes_init (steps);
 }

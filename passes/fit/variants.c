@@ -14,7 +14,7 @@
 #include <cleave/cleave-pass.h>
 
 /* The kinds of rewrites, in the order in which the search tries them. If a variant of one of the
- * first three kinds is measured, the variants of later kinds keep its rewrite. */
+ * first three kinds is measured, the variants of later kinds keep the rewrite of this variant. */
 typedef enum {
   PER_READER,  /* split values per reader */
   IDLE,        /* recompute values for late readers */
@@ -67,7 +67,7 @@ make_idle (CleaveFitVariant *variant, const CleaveFitVariant *first, double macs
 }
 
 static gboolean
-make_parts (CleaveFitVariant *variant, const CleaveFitVariant *first)
+split_per_reader (CleaveFitVariant *variant, const CleaveFitVariant *first)
 {
   variant->rewrite.per_reader_bytes = get_min_bytes (first);
   return cleave_fit_reads_cut (variant->graph, variant->rewrite.per_reader_bytes, NULL);
@@ -80,7 +80,7 @@ rewrite (CleaveFitVariant *variant, Kind kind, const CleaveFitVariant *first, gb
   switch (kind)
     {
     case PER_READER:
-      return !is_even && make_parts (variant, first);
+      return !is_even && split_per_reader (variant, first);
     case IDLE:
       return !is_even && make_idle (variant, first, 1);
     case IDLE_FREE:
@@ -208,9 +208,9 @@ new_variant (Kind kind,
              : NULL;
 }
 
-/* Removes the plans that rewrite the graph, split nothing, and need as much memory as the unsplit
- * graph. Such a plan may seem to take slightly less time, since the estimate depends on the order
- * of nodes. */
+/* Removes each plan that rewrites the graph, splits nothing, and needs at least as much memory as
+ * the unsplit graph. The plan may seem to take slightly less time, since the estimate depends on
+ * the order of nodes. */
 static void
 drop_useless (GPtrArray *variants)
 {

@@ -10,14 +10,14 @@
 #include "../../lib/ir/range.h"
 #include "../../lib/memory/cost.h"
 
-/* In graphs with at least this many steps, segments begin and end only at local minima of live
- * bytes. With this rule, DenseNet-121 needs a third of the walks and gets the same plans as without
- * the rule. */
+/* In graphs with at least this many steps, segments begin and end only at local minima of
+ * `crossing`: the bytes that are live both before and during a step. With this rule, DenseNet-121
+ * needs a third of the walks and gets the same plans as without the rule. */
 #define MIN_STEPS_OF_BORDERS 150
 
-/* A step also counts as a local minimum of live bytes if a neighboring step has slightly fewer live
- * bytes: fewer by at most the peak divided by BORDER_TOLERANCE. For example, a segment can then end
- * after a pooling, although the result of the next convolution is slightly smaller. */
+/* A step also counts as a local minimum if `crossing` of a neighboring step is slightly smaller: by
+ * at most the peak divided by BORDER_TOLERANCE. For example, a segment can then end after a
+ * pooling, although the result of the next convolution is slightly smaller. */
 #define BORDER_TOLERANCE 100
 
 /* Finds, for each step s, the buffers that are live both before and during step s. Sets
