@@ -139,9 +139,8 @@ add_part (EvenCut *cut, guint k, double limit)
 
       if (cut->bytes[begin] < G_MAXINT64)
         {
-          cut->bytes[begin] +=
-              /* from here on, `bytes` includes the bytes that cross the cut before the new part */
-              crossing;
+          /* from here on, `bytes` includes the bytes that cross the cut before the new part */
+          cut->bytes[begin] += crossing;
           while (tail > head && cut->bytes[cut->queue[tail - 1]] >= cut->bytes[begin])
             tail--;
           cut->queue[tail++] = begin;

@@ -11,9 +11,9 @@
 #include "file-order.h"
 
 static guint *
-get (GArray *of, const CleaveNode *node)
+get (GArray *table, const CleaveNode *node)
 {
-  return &g_array_index (of, guint, node->id);
+  return &g_array_index (table, guint, node->id);
 }
 
 void
@@ -35,12 +35,12 @@ cleave_segment_pieces_init (CleaveSegmentPieces *pieces,
       *get (pieces->place, node) =
           cleave_node_is_input (node) || cleave_node_is_fixed (node) ? 0 : ++next;
     }
-  pieces->of_part = g_array_sized_new (FALSE, FALSE, sizeof (guint), n_parts);
+  pieces->place_of_part = g_array_sized_new (FALSE, FALSE, sizeof (guint), n_parts);
   for (guint p = 0; p < n_parts; p++)
     {
       guint place = *get (pieces->place, nodes[p]->pdata[0]);
 
-      g_array_append_val (pieces->of_part, place);
+      g_array_append_val (pieces->place_of_part, place);
       for (guint i = 0; i < nodes[p]->len; i++)
         {
           *get (pieces->part, nodes[p]->pdata[i]) = p;
@@ -73,7 +73,7 @@ place_pieces (CleaveSegmentPieces *pieces, const GPtrArray *order)
       if (node->id < n_before)
         continue;
       if (part != CLEAVE_SHARED_PART)
-        *get (pieces->place, node) = g_array_index (pieces->of_part, guint, part);
+        *get (pieces->place, node) = g_array_index (pieces->place_of_part, guint, part);
       for (guint o = 0; o < node->n_operands && part == CLEAVE_SHARED_PART; o++)
         *get (pieces->place, node) =
             MAX (*get (pieces->place, node), *get (pieces->place, node->operands[o].result->node));
@@ -178,7 +178,7 @@ arrange (CleaveSegmentPieces *pieces, CleaveGraph *graph, const GPtrArray *order
 void
 cleave_segment_pieces_list (CleaveSegmentPieces *pieces, CleaveGraph *graph, char **const *ends)
 {
-  const guint *of_part = (const guint *) (gpointer) pieces->of_part->data;
+  const guint *place_of_part = (const guint *) (gpointer) pieces->place_of_part->data;
   g_autoptr (GPtrArray) nodes = cleave_order_depth_first (graph, NULL);
   g_autoptr (GPtrArray) stack = g_ptr_array_new ();
   g_autoptr (GPtrArray) order = g_ptr_array_sized_new (nodes->len);
@@ -195,9 +195,9 @@ cleave_segment_pieces_list (CleaveSegmentPieces *pieces, CleaveGraph *graph, cha
     {
       guint place = *get (pieces->place, nodes->pdata[i]);
 
-      while (next < pieces->of_part->len && of_part[next] < place)
+      while (next < pieces->place_of_part->len && place_of_part[next] < place)
         next++;
-      if (next < pieces->of_part->len && of_part[next] == place)
+      if (next < pieces->place_of_part->len && place_of_part[next] == place)
         add_strips (&listing, graph, ends[next++]);
       add (&listing, nodes->pdata[i]);
     }
@@ -213,5 +213,5 @@ cleave_segment_pieces_clear (CleaveSegmentPieces *pieces)
 {
   g_clear_pointer (&pieces->part, g_array_unref);
   g_clear_pointer (&pieces->place, g_array_unref);
-  g_clear_pointer (&pieces->of_part, g_array_unref);
+  g_clear_pointer (&pieces->place_of_part, g_array_unref);
 }

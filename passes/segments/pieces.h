@@ -14,15 +14,15 @@
 
 /* A record of the segment of each node, and of the position of each segment in the graph's list of
  * nodes. The record exists while a plan is applied. After a segment is cut, the pieces of its nodes
- * belong to the segment. `part` and `place` are indexed by node id, `of_part` is indexed by
+ * belong to the segment. `part` and `place` are indexed by node id, `place_of_part` is indexed by
  * segment. */
 typedef struct
 {
-  GArray *part;    /* guint: index of the segment to which the node belongs */
-  GArray *place;   /* guint: position of the node in the list of nodes of the uncut graph. All nodes
-                      and pieces of a segment have the position of its first node */
-  GArray *of_part; /* guint: position of the segment's first node in the list of nodes of the uncut
-                      graph */
+  GArray *part;  /* guint: index of the segment to which the node belongs */
+  GArray *place; /* guint: position of the node in the list of nodes of the uncut graph. All nodes
+                    and pieces of a segment have the position of its first node */
+  GArray *place_of_part; /* guint: position of the segment's first node in the list of nodes of the
+                      uncut graph */
 } CleaveSegmentPieces;
 
 /* Initializes `pieces` before any segment is cut. `nodes` has the nodes (CleaveNode) of each of the

@@ -273,7 +273,7 @@ typedef struct
 
 /* Cuts the segment into one band for each thread, where bands run at the same time and exchange
  * halos. Returns the cost of this cut. The peak in the cost is G_MAXINT64 if the bands would not
- * have equally many strips. */
+ * have equally many strips, or if the cut adds more than `max_time` ns. */
 static Outcome
 try_exchange (const SegmentGraph *alone,
               const CleaveSegment *segment,
@@ -349,13 +349,13 @@ are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gi
 /* Numbers of strips of a band that the search tries. */
 static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
 
-/* Predicts the peak with the largest number of strips, from `peak`, the peak with `n_strips` strips
- * in each band. The prediction is optimistic: it keeps `fixed` bytes, and lets all other bytes
- * shrink in proportion to the number of strips. In fact, the bytes of halos shrink less. If even
- * this prediction is no better than the best choice so far, the search stops. This saves 4 % of the
- * instructions over 37 models. */
+/* Predicts the peak in bytes with the largest number of strips that the search tries. `peak` is the
+ * peak with `n_strips` strips in each band. The prediction is optimistic: it keeps `fixed` bytes,
+ * and lets all other bytes shrink in proportion to the number of strips. In fact, the bytes of
+ * halos shrink less. If even this prediction is no better than the best choice so far, the search
+ * stops. This saves 4 % of the instructions over 37 models. */
 static gint64
-find_least (gint64 fixed, gint64 peak, guint n_strips)
+predict_least (gint64 fixed, gint64 peak, guint n_strips)
 {
   return fixed + (peak - fixed) * n_strips / per_band[G_N_ELEMENTS (per_band) - 1];
 }
@@ -389,7 +389,7 @@ choose_strips (const SegmentGraph *alone,
         return; /* more strips take more time and save no memory */
       if (peak < best->peak)
         distribute_to_threads (alone, segment, task, &(Outcome){ peak, outcome.time }, best);
-      if (find_least (fixed, peak, per_band[i]) >= best->peak)
+      if (predict_least (fixed, peak, per_band[i]) >= best->peak)
         return;
       before = peak;
     }

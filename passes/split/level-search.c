@@ -2,8 +2,8 @@
 
 /* Searches for a split of several nodes by levels. The level is a limit on the bytes of a piece.
  * Lowers the level until a split of a copy of the graph meets the limits on the graph, and stores
- * the ranges of this split in the roots. A member is a root that the search cuts. A cut of a
- * dimension is one of the ways to divide it, from coarse to fine (CleaveCut). */
+ * the ranges of this split in the roots. A member is a root that the search cuts. A cut (CleaveCut)
+ * is one way to divide a dimension; the cuts of a dimension are listed from coarse to fine. */
 
 #include "level-search.h"
 

@@ -225,14 +225,13 @@ cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveC
 {
   g_autoptr (GArray) demand_boxes = collect_demand_boxes (region, member, widen);
   CleaveCutter cutter = { region, member, widen };
-  gboolean is_stored = cleave_node_widens (member->node) > 0; /* the node converts bytes to floats:
-                                                               * its rows are recomputed, and the
-                                                               * bytes that it reads are carried */
+  /* a node that converts bytes to floats recomputes rows: the bytes that it reads are carried */
+  gboolean always_recomputes = cleave_node_widens (member->node) > 0;
 
   member->n_pieces = 0;
   if (member->root != NULL)
     cut_as_requested (&cutter);
-  else if (region->recursion.halo == CLEAVE_HALO_RECOMPUTE || is_stored)
+  else if (region->recursion.halo == CLEAVE_HALO_RECOMPUTE || always_recomputes)
     cut_recomputing (&cutter, demand_boxes);
   else
     cleave_cutter_carry (&cutter, demand_boxes);

@@ -39,7 +39,8 @@ get_member (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *cons
 
 /* Returns the range of result 0 that a piece must compute, so that the piece also computes `range`
  * of result number `result`. Inverts the dimension maps between the results. If the map of a
- * dimension is not a translation, the returned range contains all elements of this dimension. */
+ * dimension is not a translation, the returned range contains all elements of this dimension. If a
+ * piece with this range would not compute all of `range`, returns the whole range of result 0. */
 static CleaveRange
 find_chunk (const CleaveCall *call, guint result, const CleaveRange *range)
 {
@@ -187,8 +188,8 @@ plan_macs (const CleavePlan *plan)
   return macs;
 }
 
-/* Returns the MACs of the whole graph. Counts them on first use, since most regions have no limit
- * on MACs. */
+/* Returns the MACs of the whole graph; 0 if `constraint` has no limit on MACs. Counts the MACs on
+ * first use, since most regions have no limit. */
 static gint64
 count_macs_before (CleaveRegion *region, const CleaveConstraint *constraint)
 {

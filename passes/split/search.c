@@ -14,7 +14,9 @@
 
 #include <string.h>
 
+/* The search for the fewest pieces plans at most this many combinations. */
 #define MAX_TRIES 1000u
+
 /* Number of combinations whose comparison with the limits counts as one unit of work. Planning one
  * chunk takes as long, and is one unit, too. */
 #define PER_UNIT 64u
@@ -333,7 +335,7 @@ find_least (CleaveSearch *search, guint d, gint64 n)
 /* Finds the split whose largest piece is the smallest, which the search for the fewest pieces may
  * not have tried. If this split meets the constraint, returns the ranges of the split. If the
  * largest piece exceeds the limit, composes a message with the smallest limit that can be met, and
- * returns NULL. */
+ * returns NULL. Also returns NULL if no combination is legal. */
 static GArray *
 cut_for_least_limit (CleaveSearch *search)
 {

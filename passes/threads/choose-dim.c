@@ -63,7 +63,8 @@ is_even (gint64 extent, guint n_threads, double surplus)
 }
 
 /* Returns the dimension of the result that corresponds to dimension `dim` of an operand. Returns -1
- * if each element of the result needs all of that dimension. */
+ * if each element of the result needs all of dimension `dim`, or if the op has no dimension
+ * maps. */
 static gint
 follow_dim (const CleaveNode *node, guint operand, guint dim)
 {
@@ -161,9 +162,9 @@ choose_dim (const CleaveNode *node, const CleaveThreads *threads, guint attempt)
 }
 
 /* Returns the dimension along which an operand of `node`, an element-wise or quantizing node, is
- * already cut. Returns -1 if no operand is cut. `node` is cut along this dimension even if `node`
- * is small: pieces then compute element-wise ops in registers. If a quantizing node stayed whole, a
- * join before the node would join pieces of floats. */
+ * already cut. Returns -1 if no operand is cut, or if `node` is of another kind. `node` is cut
+ * along this dimension even if `node` is small: pieces then compute element-wise ops in registers.
+ * If a quantizing node stayed whole, a join before the node would join pieces of floats. */
 static gint
 find_dim_before (const CleaveNode *node, const CleaveCutDims *dims)
 {

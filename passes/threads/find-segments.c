@@ -15,8 +15,7 @@
 #include "../split/dimension-names.h"
 
 /* The search looks for segments where one thread would need more than this fraction of the limit.
- * With several threads, values live longer, so several threads may need more than the limit there.
- */
+ * With several threads, values live longer, so the same nodes may then need more than the limit. */
 #define STILL_LARGE 0.65
 
 /* A graph, and the order in which its nodes run. */
@@ -65,7 +64,7 @@ find_last_use (const Analysis *a, const CleaveNode *node)
 }
 
 static void
-find_alone (Analysis *a)
+find_bottlenecks (Analysis *a)
 {
   guint last = 0;
 
@@ -89,7 +88,7 @@ analyze (const CleaveGraph *graph, Analysis *a, GError **error)
   a->position = cleave_order_positions (graph, a->order);
   a->is_bottleneck = g_new0 (gboolean, a->n_nodes + 1);
   a->taken = g_new0 (gboolean, a->n_nodes + 1);
-  find_alone (a);
+  find_bottlenecks (a);
   return TRUE;
 }
 
@@ -200,8 +199,11 @@ find_begin (const Analysis *a, guint high, guint after, gint64 small)
   return after;
 }
 
+/* Returns the ranges (PositionRange) in which more than `limit` bytes are live, in order. Each
+ * range ends with a bottleneck whose result has at most `limit` / 3 bytes, and begins after another
+ * of these bottlenecks if there is one. */
 static GArray *
-find_reaches (const Analysis *a, gint64 limit, guint n_threads)
+find_large_ranges (const Analysis *a, gint64 limit, guint n_threads)
 {
   GArray *ranges = g_array_new (FALSE, FALSE, sizeof (PositionRange));
   g_autofree guint *ends = find_ends (a, limit / 3, n_threads);
@@ -324,8 +326,8 @@ add_segments (const Analysis *a,
               gboolean *solved)
 {
   g_autoptr (GArray) longer =
-      find_reaches (a, (gint64) (STILL_LARGE * (double) task->limit), task->n_threads);
-  g_autoptr (GArray) shorter = find_reaches (a, task->limit, task->n_threads);
+      find_large_ranges (a, (gint64) (STILL_LARGE * (double) task->limit), task->n_threads);
+  g_autoptr (GArray) shorter = find_large_ranges (a, task->limit, task->n_threads);
 
   for (guint i = 0; i < longer->len; i++)
     {

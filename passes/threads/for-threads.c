@@ -105,7 +105,9 @@ find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *members)
 }
 
 /* Returns whether the memory that the pieces of a node need is worth more than the time that the
- * pieces save. 1 % of the time is worth 4 % of the peak, as in the search for a schedule. */
+ * pieces save. The whole node would overwrite the operand `overwritten`, so its pieces need memory
+ * of the size of this operand. NULL: the pieces need no additional memory. 1 % of the time is worth
+ * 4 % of the peak, as in the search for a schedule. */
 static gboolean
 costs_more_than_it_saves (const CleaveNode *node,
                           const CleaveResult *overwritten,
@@ -369,8 +371,8 @@ cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **
  * The time to split grows with the number of nodes and pieces.  Splitting a segment takes about ten
  * times as long as splitting its nodes one by one.
  *
- * Fails with %CLEAVE_ERROR_OPTION if @n_threads is 0 and with %CLEAVE_ERROR_CYCLE.  The graph is
- * then unchanged.
+ * Fails with %CLEAVE_ERROR_OPTION if @n_threads is 0 or more than 1024, and with
+ * %CLEAVE_ERROR_CYCLE. The graph is then unchanged.
  *
  * Returns: (transfer full) (nullable): a report of each node, without a split node if no split
  * saves time
