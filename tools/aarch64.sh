@@ -2,7 +2,7 @@
 # aarch64.sh [TEST…]: builds for aarch64 in build-aarch64 and runs the compiled tests in qemu, all or TEST…, at each level
 # of LEVELS (default: neon dot i8mm). A level takes half an hour on two cores. Ends with the numbers of good, failed and
 # skipped tests of each level. Exits with 77 if Debian's packages cannot be installed.
-# aarch64.sh --bits: compares the outputs of 40 models with those of the command in `build`, at each level.
+# aarch64.sh --bits: compares the outputs of 40 models with the outputs of the command in `build`, at each level.
 # aarch64.sh --loops: estimates the inner loops of products by llvm-mca.
 # aarch64.sh --instructions ARGUMENT…: counts instructions beside ONNX Runtime (tests/bench/aarch64-instructions.py).
 # aarch64.sh --wheel FOLDER: packs a wheel for aarch64. It draws no pictures.

@@ -113,8 +113,8 @@ find_long (const GOptionEntry *entries, const char *text, gsize n)
   return NULL;
 }
 
-/* Old names of options. An old name works for one version, and the command prints the new name. If
- * a command has another option with this name, the name means the other option. */
+/* Old names of options. An old name works for one version, and the command prints the new name. A
+ * present name has precedence: the option --max-memory of `fit` is not an old name. */
 static const struct
 {
   const char *old, *name;

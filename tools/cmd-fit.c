@@ -173,9 +173,9 @@ get_per_cent (double before, double after)
   return before <= 0 ? 0 : 100 * (after - before) / before;
 }
 
-/* Returns bytes of each plan besides the arena, as gint64: the scratch memory of kernels, or the
- * estimated memory of values in ONNX Runtime for a plan of that runtime. -1: the scratch is not
- * known. */
+/* Returns, for each plan, the bytes (gint64) that the table of plans shows beside the arena. For a
+ * plan with Loops, these are the estimated bytes of values in ONNX Runtime; for any other plan, the
+ * scratch memory of kernels, or -1 if the scratch is not known. */
 static GArray *
 list_bytes (const CleaveGraph *graph, const GPtrArray *plans, guint n_threads)
 {

@@ -265,8 +265,8 @@ name_option (GError *error)
 }
 
 /* If a node is unknown, adds the next step to the error. If a name of --node has a ',' or a '*',
- * the next step is to give one name. If no name is similar, it is the command that lists the nodes.
- */
+ * the next step is to give one name. If no node has a similar name, the next step is the command
+ * that lists the nodes. */
 static void
 explain_unknown (const Options *o, GError *error)
 {

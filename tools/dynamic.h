@@ -42,8 +42,8 @@ guint cleave_dynamic_list_length (CleaveTensor *number);
 /* Returns the name of a tensor in a list, such as "s.0". */
 char *cleave_dynamic_item_name (const char *list, guint index);
 /* Adds the tensors of inputs or outputs of the model to `flat`, and returns a name for each added
- * tensor. `names` are the names of the inputs or outputs. For each name, `tensors` has the tensor
- * with this name. If the name is a list, `tensors` has first a scalar with the length of the list,
+ * tensor. `names` are the names of the inputs or outputs. `tensors` has the tensor of each input or
+ * output, in the order of `names`. For a list, `tensors` has a scalar with the length of the list,
  * and then the tensors of the list. `dynamic` may be NULL. */
 char **cleave_dynamic_flatten (const CleaveOnnxDynamic *dynamic,
                                const char *const *names,

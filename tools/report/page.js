@@ -117,7 +117,7 @@ const path = ([, , route, straight], point) => {
 };
 const cut = (text, width, letter = 5.4) => { const n = Math.max(3, Math.floor(width / letter)); return text.length <= n ? text : '…' + text.slice(1 - n); };
 
-/* Makes the head of all edges. */
+/* Makes the arrowhead that all edges share. */
 const arrow = () => draw('defs', {}, draw('marker', { id: 'head', viewBox: '0 0 6 6', refX: 6, refY: 3, markerWidth: 6, markerHeight: 6, markerUnits: 'userSpaceOnUse', orient: 'auto' }, draw('polygon', { points: '0 0 6 3 0 6' })));
 
 const node_box = (n, x, y) => {
