@@ -95,8 +95,9 @@ find_latest (const CleaveStorage *storage, guint value, guint peak)
   return (guint) (assignment - storage->assignments);
 }
 
-/* The gap of a buffer: the longest period between two steps that complete values in the buffer, in
- * which no step completes one. The buffer of a join contains its operands that are not staged. */
+/* The gap of a buffer: the longest period in which no step completes a value in the buffer. A step
+ * that completes a value is at each end of the gap. The buffer of a join contains its operands that
+ * are not staged. */
 typedef struct
 {
   guint last;          /* the last step that completes one of the values visited so far */

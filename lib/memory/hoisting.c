@@ -56,8 +56,8 @@ is_read_by (const CleaveNode *node, const CleaveNode *reader)
 }
 
 /* Returns an array indexed by position: last position of the chain that the node begins. In a
- * chain, each node runs right after the node before it and overwrites its result. One kernel runs a
- * chain, so no node may move into a chain. */
+ * chain, each node runs right after the previous node and overwrites the result of the previous
+ * node. One kernel runs a chain, so no node may move into a chain. */
 static guint *
 find_in_place_ends (const GPtrArray *order)
 {

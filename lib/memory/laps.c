@@ -19,12 +19,12 @@
  *   after strip 3:    x  |                44444|
  *                     y  |111122223333....     |
  *
- * The distance between x and y is 5 rows in the picture, the rows of x that one strip still needs.
- * While x and y are both in use, they take 21 rows of memory. While only one of them is in use, it
- * takes 16 rows, and other values may use the rest (fragments.h). A value may overlay several
- * values, and a value that overlays another may itself be overlaid. A lap is valid if steps run one
- * after the other, so only programs of one thread have laps.
- */
+ * In the picture, x begins 5 rows after y. Strip 3 writes y up to row 11 and reads x from row 7 on,
+ * so row 7 of x must come after row 11 of y. While x and y are both in use, they take 21 rows of
+ * memory. While only one of them is in use, it takes 16 rows, and other values may use the other 5
+ * rows (fragments.h). A value may overlay several values, and a value that overlays another may
+ * itself be overlaid. A lap is valid if steps run one after the other, so only programs of one
+ * thread have laps. */
 
 /* The bisection for the best `target` (LapSearch) ends when the interval of possible targets is at
  * most 1/PRECISION of the peak. */

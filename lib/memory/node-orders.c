@@ -124,8 +124,8 @@ compare_subtrees (gconstpointer a, gconstpointer b)
 }
 
 /* Returns the bytes needed to compute a node's value if its operands are computed one after the
- * other. The first operand is the one whose computation needs the most memory in addition to its
- * result, and so on (Sethi and Ullman's rule, optimal for trees). */
+ * other. An operand comes earlier if computing the operand needs more memory in addition to the
+ * operand itself (Sethi and Ullman's rule, optimal for trees). */
 static gint64
 estimate (const CleaveNode *node, const Subtree *subtrees, GArray *operands)
 {

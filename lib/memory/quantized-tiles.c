@@ -7,13 +7,12 @@
 
 #include "../ir/align.h"
 
-/* Lower bound of the limit on the bytes of a tile's intermediate values: the size of an L1 cache.
- * Between LEAST_BYTES and MOST_BYTES, the limit is the larger of two numbers: the bytes of the
- * weights, and half of all bytes that the group reads and writes. Each tile rereads weights and
- * halos. If the limit were always the bytes of the weights, two networks of inverted bottlenecks
- * would take 5 to 11 % longer. */
+/* The search cuts a tile until its intermediate values take at most `limit` bytes. The limit is the
+ * larger of two numbers: the bytes of the weights, and half of all bytes that the group reads and
+ * writes. The limit is at least LEAST_BYTES, the size of an L1 cache, and at most MOST_BYTES, the
+ * size of an L2 cache. Each tile rereads weights and halos. If the limit were always the bytes of
+ * the weights, two networks of inverted bottlenecks would take 5 to 11 % longer. */
 #define LEAST_BYTES (32 << 10)
-/* Upper bound of the limit on a tile's intermediate values, in bytes: the size of an L2 cache. */
 #define MOST_BYTES (256 << 10)
 /* Tiles may compute at most this many times the elements of the unsplit group. */
 #define MAX_OVERHEAD 2.0

@@ -68,7 +68,8 @@ add_independent_work (const CleaveNode *node, const CleaveSequence *sequence)
 }
 
 /* Replaces the node by two nodes. The first node computes the part that does not depend on the
- * state. The second node computes the rest from the result of the first node. */
+ * state. The second node reads the result of the first node and computes the results of the
+ * replaced node. */
 static void
 replace (CleaveNode *node, const CleaveSequence *sequence)
 {

@@ -76,8 +76,8 @@ typedef struct
 } CleaveBinding;
 
 /* Progress of one thread's sequence of steps: the number of finished steps, and whether a thread
- * runs the sequence now. Each struct has a cache line of its own, so that waiting threads do not
- * slow the others down. */
+ * runs the sequence now. Each struct has a cache line of its own, so that a waiting thread does not
+ * slow down a thread that runs steps. */
 typedef struct
 {
   _Alignas(64) _Atomic guint n_done;

@@ -84,7 +84,7 @@ INTEGERS
 #define X(word, NAME, To, Wide, least, below, beyond, most)                                        \
   static inline To float_as_##word (float a)                                                       \
   {                                                                                                \
-    float v = a > (float) (least) ? a : (float) (least); /* v is no NaN, even if a is */           \
+    float v = a > (float) (least) ? a : (float) (least); /* `least` if a is a NaN */               \
     To y;                                                                                          \
                                                                                                    \
     v = v < (float) (below) ? v : (float) (below);                                                 \

@@ -19,9 +19,10 @@ enum { Y_VIEW, X_VIEW, SCALE_VIEW, ZERO_VIEW };
 /* Number of elements of the buffers for intermediate values. */
 #define LINE 512
 
-/* A line of `n` elements to convert. `x_step`, `y_step`, `scale_step` and `zero_step` are the
- * distances, in elements, from the operand, result, scale and zero point of one element to those of
- * the next. If one scale or zero point serves the whole line, its distance is 0. */
+/* A line of `n` elements to convert. `x_step` and `y_step` are the distances of adjacent elements
+ * of the operand and of the result. `scale_step` and `zero_step` are the distances between the
+ * scales and between the zero points of adjacent elements; 0 if all elements of the line share one.
+ * All distances are in elements. */
 typedef struct
 {
   gconstpointer x, scale, zero;

@@ -32,7 +32,7 @@ typedef struct
   guint c;     /* dimension of the channels; equal to the rank if pixels have no channels */
   guint inner; /* dimension along which lines run */
   /* dimension whose positions the kernel visits as rows (find_rows()); the rank of the result if
-   * the kernel visits no dimension so */
+   * there is no such dimension */
   guint rows;
   gint64 n_lines;    /* number of interpolated lines in scratch */
   gint64 n_rows;     /* number of rows that are interpolated together */

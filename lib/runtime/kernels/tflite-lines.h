@@ -96,8 +96,8 @@ cleave_tflite_line_store (
 #undef LOAD
 #undef STORE
 
-/* Shifts n integers left by `up` bits, and multiplies them by a fixed-point factor. The results are
- * equal to those of cleave_fixed_multiply(), but the loop has no branches. `product` is unsigned,
+/* Shifts n integers left by `up` bits, and multiplies them by a fixed-point factor. The results
+ * have the bits of cleave_fixed_multiply(), but the loop has no branches. `product` is unsigned,
  * since the low 32 bits of `product >> 31` are the same for a logical and an arithmetic shift. The
  * shift of `high` by `right` rounds halves away from zero. */
 static inline void

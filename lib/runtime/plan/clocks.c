@@ -117,8 +117,9 @@ cleave_clocks_begin (CleaveClocks *clocks, guint step)
 
 /* Merges the clock of step `pred` into `clock`, the clock of a step that waits for `pred`: each
  * count becomes the larger one. Several steps of one thread share a row, so the row of `pred` may
- * be as old as an earlier step of that thread. Its count of that thread is then too small. So the
- * count of that thread is taken from `wait`, the wait for `pred`. */
+ * be the clock of an earlier step of the thread that runs `pred`. The count of this thread in the
+ * row is then too small. So the function takes the count of this thread from `wait`, the wait for
+ * `pred`. */
 static void
 merge_row (CleaveClocks *clocks, guint *clock, guint pred, CleaveWait wait)
 {

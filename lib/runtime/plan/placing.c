@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Places the buffers of a schedule in an arena, with the search of arena.h. If many buffers are in
- * use at once, the search places only the large buffers, and arena-fill.h the others. */
+ * use at once, the search places only the large buffers. arena-fill.h then places all other
+ * buffers. */
 
 #include "placing.h"
 
@@ -39,9 +40,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Pairs, pairs_clear)
 /* Limit on the average number of buffers with which each buffer is compared. Above this limit, the
  * search for offsets would take too long. */
 #define MAX_VISITS_EACH 256
-/* If too many buffers are in use at once, the search places only the large ones. These have at
- * least 1/MIN_PART of the lower bound of the arena. If they are too many, the limit is doubled
- * until they are few enough. */
+/* If too many buffers are in use at once, the search places only the large buffers. A buffer is
+ * large if it has at least 1/MIN_PART of the lower bound of the arena. If too many large buffers
+ * are in use at once, this limit is doubled until the search can place the large buffers. */
 #define MIN_PART 1024
 
 void

@@ -35,9 +35,9 @@ gint64 cleave_placing_pack (gint64 *offsets,
                             guint n,
                             gint64 at_least,
                             gboolean quick);
-/* Places all buffers with cleave_placing_pack(). If too many of them are in use at once,
- * cleave_placing_pack() places only the large buffers, and cleave_arena_fill() places the others
- * between them. Returns the bytes of the arena. */
+/* Places all buffers with cleave_placing_pack(). If too many buffers are in use at once,
+ * cleave_placing_pack() places only the large buffers. cleave_arena_fill() then places the small
+ * buffers between the large buffers. Returns the bytes of the arena. */
 gint64 cleave_placing_place (gint64 *offsets,
                              const CleaveLifetimes *l,
                              const guint *order,

@@ -4,7 +4,7 @@
 #include "memory-plan.h"
 
 /* The schedule and the offsets that a search found. A saved program stores this struct, so that
- * loading the program needs no search: the rest of the memory plan follows from the graph.
+ * loading the program needs no search: all other parts of the memory plan follow from the graph.
  * program.c passes this struct to cleave_memory_plan_restore(). */
 typedef struct
 {

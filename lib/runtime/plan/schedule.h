@@ -11,8 +11,8 @@
 CleaveSchedule *cleave_schedule_new_empty (const CleaveScheduleTask *task, guint n_threads);
 /* Computes `sequence` and `needs` of the schedule from the threads and indices of its steps. */
 void cleave_schedule_close (CleaveSchedule *schedule, const CleaveScheduleTask *task);
-/* Returns a schedule with the given order, threads and times, for example those in a saved program.
- * All three must be valid for the task. */
+/* Returns a schedule with the given order, threads and times, such as a saved program contains. The
+ * order, the threads and the times must be valid for the task. */
 CleaveSchedule *cleave_schedule_new_of (const CleaveScheduleTask *task,
                                         guint n_threads,
                                         const guint *order,

@@ -6,11 +6,11 @@
 #define cleave_direct_run CLEAVE_LEVELLED (cleave_direct_run)
 #define cleave_direct_do_epilogue CLEAVE_LEVELLED (cleave_direct_do_epilogue)
 
-/* A product of the pixels of a line and the columns of a panel (panels.h). product.c uses this code
- * for short sums and for few columns, since LIBXSMM is slower there. The recurrent kernels use this
- * code for all products. The product adds in the order of LIBXSMM, so the bits are the same. The
- * sums begin with the bias, in registers. The distance of pixels and the number of columns may have
- * any value. */
+/* A product of the pixels of a line and the columns of a panel (panels.h). product-run.c calls this
+ * code for short sums and for few columns, since LIBXSMM is slower there. The recurrent kernels use
+ * this code for all products. The product adds in the order of LIBXSMM, so the bits are the same.
+ * The sums begin with the bias, in registers. The distance of pixels and the number of columns may
+ * have any value. */
 typedef struct
 {
   /* address of the first pixel; address of the panel; bias of each column, or NULL. If `bias` is

@@ -257,9 +257,10 @@ transpose (Plan *plan, const CleaveKernelInstance *instance, CleaveBrgemm *brgem
 
 /* Exchanges the rows or the columns of the product with a batch dimension d along which the
  * elements of y are contiguous. If operand `b` does not have dimension d, the indices of d become
- * the rows. If operand `a` does not have it, they become the columns. The former rows or columns
- * become a batch dimension. Example: `a` is an image with contiguous channels, and `b` multiplies
- * the last dimension of the image; the channels then become the rows. */
+ * the rows. If operand `a` does not have dimension d, the indices of d become the columns. The
+ * former rows or columns become a batch dimension. Example: `a` is an image with contiguous
+ * channels, and `b` multiplies the last dimension of the image; the channels then become the
+ * rows. */
 static void
 take_innermost (Plan *plan, CleaveBrgemm *brgemm)
 {

@@ -164,7 +164,7 @@ cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 
 #if defined(CLEAVE_DOT)
 /* Adds four products of bytes to each lane of `sum`. At the level dot, both factors are signed
- * bytes. The prefix {vex} selects the instruction of AVX-VNNI instead of the one of AVX-512. */
+ * bytes. The prefix {vex} selects the encoding of AVX-VNNI instead of the encoding of AVX-512. */
 static inline CleaveIntVector
 cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
