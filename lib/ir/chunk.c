@@ -59,8 +59,8 @@ map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
   return slice;
 }
 
-/* Finds how far a chunk must extend to read an element of the operand; now the chunk reads only
- * padding. If `grow` is set, returns the smallest end of the chunk, in dimension `map->from` of the
+/* The chunk reads only padding. Finds how far the chunk must extend to read an element of the
+ * operand. If `grow` is set, returns the smallest end of the chunk, in dimension `map->from` of the
  * result, that suffices. If not, returns the largest begin that suffices. `extent` is the extent of
  * the operand's dimension, `n` the extent of the result's dimension. Uses binary search. */
 static gint64
@@ -286,8 +286,9 @@ align_span (const CleaveDimMap *map, CleaveSpan *span, gint64 extent)
 }
 
 /* With much padding, the first or the last elements of a result read only padding. No chunk may
- * consist of such elements. If `range` has some of the first ones, extends it to all of them and
- * one element more. Does the same for the last ones. `map` is the map of an operand's dimension,
+ * consist of such elements. If `range` has some of the first elements that read only padding,
+ * extends `range` to all of them and to one element more. Extends `range` in the same way if it has
+ * some of the last elements that read only padding. `map` is the map of an operand's dimension,
  * which has `extent` elements. `n` is the extent of dimension `map->from` of the result. */
 static void
 align_to_padding (const CleaveDimMap *map, CleaveRange *range, gint64 extent, gint64 n)

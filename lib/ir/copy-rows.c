@@ -192,10 +192,11 @@ copy_line (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 
     COPY_LINE (guint8)
 }
 
-/* copy_across() runs at most LINE_PART iterations of the outer loop for one iteration of the
- * innermost loop, and then the same iterations for the next one. The cache lines of these
- * iterations are then still in the cache. cleave_copy_lines() calls copy_across() if the innermost
- * loop has less than 8 iterations, and fewer iterations than the loop around the innermost loop. */
+/* copy_across() divides the iterations of the outer loop into parts of at most LINE_PART. It runs a
+ * whole part for each iteration of the innermost loop before it goes on to the next part. So the
+ * cache lines of a part are still in the cache at the next iteration of the innermost loop.
+ * cleave_copy_lines() calls copy_across() if the innermost loop has less than 8 iterations, and
+ * fewer iterations than the loop around the innermost loop. */
 #define LINE_PART 512
 
 static void

@@ -2,9 +2,9 @@
 #pragma once
 
 /* Prints a graph as text, one line for each node. cleave_graph_print() leaves out the values of
- * constants and the names of values. Two callers print them, too: the writer of text files
- * (lib/text/write.c), and the writer of saved programs (lib/saved/save.c), which stores the model
- * as text. */
+ * constants and the names of values. Two callers also print these values and names: the writer of
+ * text files (lib/text/write.c), and the writer of saved programs (lib/saved/save.c), which stores
+ * the model as text. */
 
 #include "graph-private.h"
 

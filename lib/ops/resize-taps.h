@@ -28,8 +28,7 @@ typedef struct
                       * element i is at (i + 0.5) / scale - 0.5 */
   gint64 phase;      /* index that the first element of the piece's result has in a longer result.
                       * If `factor` is 0, the longer result is the result of the whole node. If not,
-                      * the longer result is the one that a Resize of the piece's whole operand
-                      * would have */
+                      * the longer result is the result of a Resize of the piece's whole operand */
   double length;     /* length of the result before it was rounded down to an extent */
   double start, end; /* the region of tf_crop_and_resize, as fractions of the operand */
   /* Element i of the result is at the position (i * times + shift) / block; block is 0 if positions

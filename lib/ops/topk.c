@@ -43,8 +43,9 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 }
 
 /* The elements of a line along the axis, and a heap with the indices of the elements that are
- * selected so far. The heap is stored in the result. Its root is the selected element that comes
- * last in the order, and the next to be replaced. */
+ * selected so far. The heap is stored in the result. The root of the heap is the selected element
+ * that comes last in the order. If a further element comes before the root, it replaces the
+ * root. */
 typedef struct
 {
   const CleaveView *x;

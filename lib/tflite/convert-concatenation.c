@@ -8,9 +8,10 @@
 #include "convert.h"
 
 /* Sets `part` to operand `i` of a CONCATENATION, in the scale of the result. If an operand of uint8
- * has another scale, a table of x * (scale / y_scale) + bias converts the operand. The table is
- * computed in float32 and rounded to the nearest integer, ties away from zero. Source:
- * ConcatenationWithScaling of reference/concatenation.h. */
+ * has another scale, a table converts the operand. Entry x is x * ratio - zero * ratio, rounded to
+ * the nearest integer, ties away from zero, plus the zero point of the result. `ratio` is the scale
+ * of the operand divided by the scale of the result. The products and their difference are float32.
+ * Source: ConcatenationWithScaling of reference/concatenation.h. */
 static gboolean
 find_part (CleaveTfliteImport *import, guint i, CleaveResult **part, GError **error)
 {

@@ -58,10 +58,10 @@ push_first (const CleaveOnnxList *list, CleaveOnnxOrder order, GHashTable *maker
 
   for (size_t i = graph->n_node; i-- > 0;)
     g_ptr_array_add (stack, graph->node[i]);
-  for (size_t i = graph->n_node; order == CLEAVE_ONNX_AS_THEY_STAND && i-- > 0;)
+  for (size_t i = graph->n_node; order == CLEAVE_ONNX_FILE_ORDER && i-- > 0;)
     if (is_work (graph->node[i]))
       g_ptr_array_add (stack, graph->node[i]);
-  for (size_t i = graph->n_output; order == CLEAVE_ONNX_AS_READ && i-- > 0;)
+  for (size_t i = graph->n_output; order == CLEAVE_ONNX_READERS_ORDER && i-- > 0;)
     if (g_hash_table_contains (makers, graph->output[i]->name))
       g_ptr_array_add (stack, g_hash_table_lookup (makers, graph->output[i]->name));
 }

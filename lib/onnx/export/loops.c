@@ -114,16 +114,16 @@ write_list (CleaveOnnxExport *export, const CleaveOnnxList *list, const GPtrArra
 void
 cleave_onnx_export_loops (CleaveOnnxExport *export)
 {
-  g_auto (CleaveOnnxList) read = { 0 }, stand = { 0 };
+  g_auto (CleaveOnnxList) by_readers = { 0 }, by_file = { 0 };
   g_autoptr (GPtrArray) found = NULL, others = NULL;
 
-  if (!cleave_onnx_list_init (&read, export, CLEAVE_ONNX_AS_READ) ||
-      !cleave_onnx_list_init (&stand, export, CLEAVE_ONNX_AS_THEY_STAND))
+  if (!cleave_onnx_list_init (&by_readers, export, CLEAVE_ONNX_READERS_ORDER) ||
+      !cleave_onnx_list_init (&by_file, export, CLEAVE_ONNX_FILE_ORDER))
     return;
-  found = cleave_onnx_find_repeats (&read);
-  others = cleave_onnx_find_repeats (&stand);
+  found = cleave_onnx_find_repeats (&by_readers);
+  others = cleave_onnx_find_repeats (&by_file);
   if (count_saved (others) > count_saved (found))
-    write_list (export, &stand, others);
+    write_list (export, &by_file, others);
   else if (found->len > 0)
-    write_list (export, &read, found);
+    write_list (export, &by_readers, found);
 }

@@ -13,10 +13,10 @@
 
 #include <string.h>
 
-/* How an operand of a node differs from the operand of the node one period later. */
+/* How an operand of a node compares with the same operand of the node one period later. */
 typedef enum {
-  OTHER,   /* in another way */
-  SAME,    /* not: both are one value */
+  OTHER,   /* neither SAME nor SHIFTED */
+  SAME,    /* both are one value */
   SHIFTED, /* both are results of the same node of the period, one period apart */
 } Change;
 
@@ -191,10 +191,10 @@ bound_results (Bounds *bounds, guint node)
     }
 }
 
-/* Adds the bytes of the states of result `index` of node `node` of the first period. `steps` holds
- * the differences between the numbers of neighboring phases: the first number, and how much each
- * further number is larger than the number before it. A phase is the first node of a repeat,
- * counted from the candidate. */
+/* Adds the bytes of the states of result `index` of node `node` of the first period to `steps`.
+ * Phase p stands for the repeats that begin p nodes after the begin of the candidate, or whole
+ * periods later. steps[p] is the bytes of the states in phase p, minus the bytes in phase p - 1;
+ * steps[0] is the bytes in phase 0. */
 static void
 add_state_bytes (const Bounds *bounds, guint node, guint index, gint64 *steps)
 {

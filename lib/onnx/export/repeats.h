@@ -19,12 +19,12 @@
 
 /* The order in which nodes are searched for repeats.
  *
- * AS_READ begins with the outputs, and puts each node right before its first reader. So a Slice or
- * a Concat that only nodes after the strips read does not lie between the strips.
+ * READERS_ORDER begins with the outputs, and puts each node right before its first reader. If only
+ * nodes after the strips read a Slice or a Concat, this node does not lie between the strips.
  *
- * AS_THEY_STAND keeps the order of the file, except that a Slice or a Concat moves to its first
+ * FILE_ORDER keeps the order of the file, except that a Slice or a Concat moves to its first
  * reader. The strips are adjacent only if they are adjacent in the graph. */
-typedef enum { CLEAVE_ONNX_AS_READ, CLEAVE_ONNX_AS_THEY_STAND } CleaveOnnxOrder;
+typedef enum { CLEAVE_ONNX_READERS_ORDER, CLEAVE_ONNX_FILE_ORDER } CleaveOnnxOrder;
 
 /* The nodes and the values of a file. Each node and each value has a number: its index in the
  * arrays below. Nodes are in an order in which operands come before their readers. */
@@ -135,9 +135,9 @@ guint cleave_onnx_list_value (const CleaveOnnxList *list, const char *name);
 
 /* Finds in which parts of a candidate a repeat may lie, in time linear in the nodes of the
  * candidate. Sets `least`, an array of end - begin + 1 numbers: a repeat that ends before node
- * begin + i begins at node least[i] or later. Sets `bytes`, an array of period + 1 numbers: the
- * bytes of the states of a repeat that begins i nodes after the candidate, or any number of periods
- * later. The last number of `bytes` has no meaning. */
+ * begin + i begins at node least[i] or later. Sets `bytes`, an array of period + 1 numbers. Number
+ * i is the bytes of the states of a repeat that begins i nodes after the begin of the candidate, or
+ * whole periods later. The last number has no meaning. */
 void cleave_onnx_bound_repeats (const CleaveOnnxList *list,
                                 const CleaveOnnxCandidate *candidate,
                                 guint *least,
