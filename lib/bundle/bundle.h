@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A planned bundle (CleaveBundle), and the functions that make the texts of its C files. bundle.c
- * makes a bundle from a graph in four steps: prepare.c rewrites nodes, model.c lowers the graph to
+/* A planned bundle (CleaveBundle), and the functions that make the texts of its C files. choose.c
+ * plans a bundle of a graph in four steps: prepare.c rewrites nodes, model.c lowers the graph to
  * steps, plan.c groups the steps into segments, layout.c places the buffers. Then files.c collects
  * the texts: a header, the tables, the weights, the kernels, a test and a README. */
 

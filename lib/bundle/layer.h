@@ -63,9 +63,9 @@ CleaveBundlePool *cleave_bundle_pool_new (const char *prefix);
 void cleave_bundle_pool_free (CleaveBundlePool *pool);
 CleaveBundleLayer *cleave_bundle_layer_new (CleaveBundlePool *pool);
 void cleave_bundle_layer_free (CleaveBundleLayer *layer);
-/* Makes a layer recurrent. Kernel `sums` computes the state after step `row` of the sequence
- * (operand 0). Row 0 begins with the states in operand 1, or with constants. The layer's own kernel
- * copies h of a step, or h and c, from the state. */
+/* Makes a layer recurrent. Kernel `sums` computes the state after each step of the sequence
+ * (operand 0): row r is the state after step r. Step 0 begins with the states in operand 1, or with
+ * constants. The layer's own kernel copies h of a step, or h and c, from the state. */
 void cleave_bundle_layer_set_recurrent (CleaveBundleLayer *layer,
                                         const char *sums,
                                         const CleaveBundleRecurrent *recurrent);

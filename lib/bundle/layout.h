@@ -2,8 +2,8 @@
 #pragma once
 
 /* The layout of a plan: the offsets of rings and whole values in the arena, or in several memories.
- * bundle.c makes the layouts of the best plans and keeps the smallest one that meets the limits.
- * The writers print its offsets. layout.c lists the buffers; place.c finds their offsets. */
+ * choose.c makes the layouts of the best plans, and keeps one layout that meets the limits. The
+ * writers print its offsets. layout.c lists the buffers; place.c finds their offsets. */
 
 #include "place.h"
 #include "plan.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Places buffers in one arena, or in several memories of a device. layout.c calls it with the
- * buffers of a plan. Two buffers may overlap only if they are not in use at the same time, or if
- * one overlays the other (flow.h). Example: buffers of 4, 8 and 4 KiB in segments 0-1, 1-2 and 2-3
- * take 12 KiB: the third has the offset of the first. */
+/* Places buffers in one arena, or in several memories of a device. layout.c calls
+ * cleave_bundle_place() with the buffers of a plan. Two buffers may overlap only if they are not in
+ * use at the same time, or if one overlays the other (flow.h). Example: buffers of 4, 8 and 4 KiB
+ * in segments 0-1, 1-2 and 2-3 take 12 KiB: the third buffer has the offset of the first buffer. */
 
 #include <glib.h>
 

@@ -5,7 +5,7 @@
 
 #include "plan.h"
 
-/* The search keeps at most this many partial plans for each position and state: those plans whose
+/* The search keeps at most this many partial plans for each position and state: the plans whose
  * bytes differ the most. The limit bounds the time of the search if many MACs may be added. */
 #define MAX_PARTIAL_PLANS 48
 
@@ -36,8 +36,8 @@ typedef struct
   const CleaveBundleModel *model;
   CleaveBundleFlow flow;
   gint64 align, max_macs;
-  gboolean prefers_few_overlays; /* of two plans with the same bytes and MACs, the one with fewer
-                                    overlays is better */
+  gboolean prefers_few_overlays; /* of two plans with the same bytes and MACs, the plan with fewer
+                                  * overlays is better */
   gint64 max_bytes;   /* bytes of the plan with one segment for each step; the search drops plans
                        * that need more */
   gint64 *macs_after; /* indexed by position: MACs of the steps from this position on, without added

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Chooses the segments of a bundle. After the lowering (model.h), bundle.c calls
- * cleave_bundle_plan_all(), and lays out each plan that it returns (layout.h).
+/* Chooses the segments of a bundle. After the lowering (model.h), choose.c calls
+ * cleave_bundle_plan_all(), lays out the returned plans (layout.h), and chooses one of them.
  *
  * Segments exchange only whole values. So the peak of a plan is the largest number of bytes of a
  * segment, and its MACs are the sum over the segments. The best plans for the steps up to each

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Rewrites nodes to nodes for which a bundle has kernels. bundle.c calls cleave_bundle_prepare()
- * before the lowering (model.c). The results keep the same bits.
+/* Rewrites nodes to nodes for which a bundle has kernels. model.c calls cleave_bundle_prepare()
+ * before it lowers the graph to steps. The results keep the same bits.
  *
  *   QLinearConv of uint8        =>  QLinearConv of int8
  *   Split                       =>  a Slice for each result that is used

@@ -73,9 +73,9 @@ add_row_maps (Tables *tables, const CleaveDimMap *maps, guint n)
   return index;
 }
 
-/* Adds the row maps of all steps. Steps with several operands come first: a step with one operand
- * then often finds its map among theirs. Adds one map if no step has an operand, since a table of
- * C99 has at least one entry. */
+/* Adds the row maps of all steps. Steps with several operands come first: the map of a step with
+ * one operand is then often in the table already. Adds one map if no step has an operand, since a
+ * table of C99 has at least one entry. */
 static void
 add_all_row_maps (Tables *tables, const CleaveBundle *bundle)
 {
