@@ -46,7 +46,9 @@ count_bytes (const CleaveNode *node)
 }
 
 /* Sets `missing` of a join or view to the bytes of the operands that are not on `rank`. Sets
- * `has_part` to whether an operand is on `rank`. If the node is a view, visits only operand 0. */
+ * `has_part` to whether an operand is on `rank`. If an operand is itself a join or view that is
+ * partly on `rank`, counts only the missing bytes of this operand. If the node is a view, visits
+ * only operand 0. */
 static void
 find_missing (Broadcast *s, const CleaveNode *node, guint rank)
 {

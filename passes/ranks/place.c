@@ -286,7 +286,7 @@ choose (const GPtrArray *placements, const CleaveNetwork *network, guint n_in_fl
 }
 
 static gboolean
-is_there (const GPtrArray *placements, const CleaveGraph *graph, const guint *ranks)
+has_placement (const GPtrArray *placements, const CleaveGraph *graph, const guint *ranks)
 {
   for (guint i = 0; i < placements->len; i++)
     if (memcmp (((const CleavePlacement *) placements->pdata[i])->given_rank, ranks,
@@ -308,7 +308,7 @@ add_candidates (GPtrArray *placements,
     {
       g_autofree guint *ranks = find_ranks (graph, sorted, network, &candidates[i], band);
 
-      if (!is_there (placements, graph, ranks))
+      if (!has_placement (placements, graph, ranks))
         g_ptr_array_add (placements, cleave_ranks_make (graph, order, network->n_ranks,
                                                         g_steal_pointer (&ranks)));
     }

@@ -117,10 +117,11 @@ send_rests (CleaveSimulation *s, guint rank, double until)
     }
 }
 
-/* Sends the first bytes of a message whose SEND act is done. If the message has more bytes, queues
- * the receiver's answer after the data that the receiver is sending. */
+/* Sends the first bytes of a message, if the SEND act is done. If the message has more bytes and
+ * the receiver has posted a buffer, queues the answer of the receiver after the data that the
+ * receiver is sending. */
 static void
-leave (CleaveSimulation *s, guint number)
+send_first_bytes (CleaveSimulation *s, guint number)
 {
   const CleaveMessage *message = cleave_placement_get_message (s->p, number);
   CleaveFlight *flight = &s->replay->flights[number];
@@ -164,7 +165,7 @@ do_act (CleaveSimulation *s, guint rank, const CleaveAct *act)
     case CLEAVE_ACT_EXPECT:
       spend (s, rank, 0, 0);
       flight->expected = s->replay->now[rank];
-      leave (s, act->message);
+      send_first_bytes (s, act->message);
       return TRUE;
     case CLEAVE_ACT_RECEIVE:
       if (flight->there >= CLEAVE_NOT_YET)
@@ -177,7 +178,7 @@ do_act (CleaveSimulation *s, guint rank, const CleaveAct *act)
         return FALSE;
       spend (s, rank, s->replay->end[value->node->id], cleave_ranks_cost_of_message (message));
       flight->sent = s->replay->now[rank];
-      leave (s, act->message);
+      send_first_bytes (s, act->message);
       return TRUE;
     case CLEAVE_ACT_FINISH:
       if (flight->left >= CLEAVE_NOT_YET)

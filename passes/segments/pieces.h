@@ -22,7 +22,7 @@ typedef struct
   GArray *place; /* guint: position of the node in the list of nodes of the uncut graph. All nodes
                     and pieces of a segment have the position of its first node */
   GArray *place_of_part; /* guint: position of the segment's first node in the list of nodes of the
-                      uncut graph */
+                            uncut graph */
 } CleaveSegmentPieces;
 
 /* Initializes `pieces` before any segment is cut. `nodes` has the nodes (CleaveNode) of each of the
