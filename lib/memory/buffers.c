@@ -116,23 +116,23 @@ find_choices_at_peak (const CleaveStorage *storage, ChoiceKind kind, Choices *ch
   return FALSE;
 }
 
-/* Checks whether making a new storage can pay. `choices` are the staged operands and overlays of
- * `best`, and `more` are the staged operands and overlays of the new storage, which may replace
- * `best`. Sets `enough` to the peak in bytes that the new storage must not exceed. Returns FALSE if
- * a lower bound shows that the peak of the new storage exceeds `enough`. This avoids making three
- * quarters of the storages that would not replace `best`. */
+/* Returns whether a new storage may replace `best`. `choices` are the staged operands and overlays
+ * of `best`, and `more` are the staged operands and overlays of the new storage. Sets `max_peak` to
+ * the largest peak, in bytes, with which the new storage replaces `best`. Returns FALSE if a lower
+ * bound for the peak of the new storage exceeds `max_peak`. This check avoids making three quarters
+ * of the storages that would not replace `best`. */
 static gboolean
-is_worth (const CleaveStorage *best,
-          ChoiceKind kind,
-          const Choices *choices,
-          const Choices *more,
-          double *enough)
+may_replace (const CleaveStorage *best,
+             ChoiceKind kind,
+             const Choices *choices,
+             const Choices *more,
+             double *max_peak)
 {
   const double peak = (double) cleave_storage_get_peak (best);
 
-  *enough = kind == OVERLAY ? peak - 1 : WORTH_COPIES * peak;
+  *max_peak = kind == OVERLAY ? peak - 1 : WORTH_COPIES * peak;
   return kind == OVERLAY ||
-         (double) cleave_storage_bound_staged (best, choices->staged, more->staged) <= *enough;
+         (double) cleave_storage_bound_staged (best, choices->staged, more->staged) <= *max_peak;
 }
 
 /* Adds staged operands or overlays, according to `kind`, and makes a new assignment. If the peak of
@@ -143,13 +143,13 @@ improve (CleaveStorage **best, Choices *choices, ChoiceKind kind, const CleaveGr
 {
   g_auto (Choices) more = copy_choices (choices, *best);
   g_autoptr (CleaveStorage) other = NULL;
-  double enough;
+  double max_peak;
 
   if (!find_choices_at_peak (*best, kind, &more) ||
-      !is_worth (*best, kind, choices, &more, &enough))
+      !may_replace (*best, kind, choices, &more, &max_peak))
     return FALSE;
   other = storage_new (graph, (*best)->facts, (*best)->materializes, &more);
-  if ((double) cleave_storage_get_peak (other) > enough)
+  if ((double) cleave_storage_get_peak (other) > max_peak)
     return FALSE;
   cleave_storage_free (*best);
   *best = g_steal_pointer (&other);

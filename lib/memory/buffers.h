@@ -265,10 +265,11 @@ void cleave_storage_overlay (CleaveStorage *storage, const CleaveNode *node);
 gboolean cleave_storage_is_overlaid (const CleaveStorage *storage, const CleaveNode *node);
 
 /* Lets a value that is computed strip by strip share memory with a value that dies meanwhile. Makes
- * such laps only where memory use is high (laps.c). Call this function at most once, and before
- * other code uses the array `buffers`. */
+ * such laps only where memory use is high (laps.c). Makes the array `buffers` again, so call this
+ * function before other code uses that array. Between two calls, call cleave_storage_unlap(). */
 void cleave_storage_lap (CleaveStorage *storage, const CleaveGraph *graph);
-/* Moves the values back to the buffers that they had before cleave_storage_lap(). */
+/* Moves the values back to the buffers that they had before cleave_storage_lap(), and makes the
+ * array `buffers` again. */
 void cleave_storage_unlap (CleaveStorage *storage, const CleaveGraph *graph);
 
 static inline gboolean

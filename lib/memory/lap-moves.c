@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Makes and undoes laps: moves values into the buffers of other values, as laps.c has chosen.
- * ordering.c calls cleave_storage_lap() on the best order. */
+ * ordering.c makes the laps of the best order. memory-plan.c undoes the laps if the arena without
+ * laps is smaller. */
 
 #include "laps.h"
 

@@ -263,9 +263,7 @@ is_read_through_view (const CleaveStorage *storage,
  * overwrote this buffer. These operands would have to be copied. This is so if `node` or a later
  * node reads an operand of x, or if all operands of x also belong to one later join. */
 static gboolean
-has_parts_that_stay (const CleaveStorage *storage,
-                     const CleaveNode *node,
-                     const CleaveAssignment *x)
+has_parts_to_copy (const CleaveStorage *storage, const CleaveNode *node, const CleaveAssignment *x)
 {
   const CleaveNode *join = x->result->node;
   const CleaveRange *ranges;
@@ -316,7 +314,7 @@ leads_to (const CleaveNode *other, const CleaveNode *node)
  * buffer earlier. This is so if two conditions hold. The result is a small part of a join's buffer.
  * And x has a reader from which no chain of element-wise nodes leads to `node` (leads_to()). */
 static gboolean
-holds_more (const CleaveStorage *storage, const CleaveNode *node, const CleaveAssignment *x)
+allocates_earlier (const CleaveStorage *storage, const CleaveNode *node, const CleaveAssignment *x)
 {
   if (!cleave_storage_is_small_part (storage,
                                      cleave_storage_assignment (storage, &node->results[0])))
@@ -336,9 +334,10 @@ can_overwrite (const CleaveStorage *storage, const CleaveNode *node, guint opera
 
   return x != NULL && assignment->last == cleave_storage_position (storage, node) &&
          cleave_view_type_fits (&x->type, &y->result->type) &&
-         !holds_more (storage, node, assignment) && can_move (storage, assignment, &y->location) &&
+         !allocates_earlier (storage, node, assignment) &&
+         can_move (storage, assignment, &y->location) &&
          !is_read_through_view (storage, node, assignment) &&
-         !has_parts_that_stay (storage, node, assignment) && !is_read_by_join (assignment);
+         !has_parts_to_copy (storage, node, assignment) && !is_read_by_join (assignment);
 }
 
 /* Returns whether a chain of element-wise nodes computes t from x. Example: t = clip (x + 3). */

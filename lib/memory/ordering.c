@@ -270,7 +270,7 @@ add_variants (Finding *f)
 }
 
 static gboolean
-has_its_order (const CleaveGraph *graph)
+must_run_in_order (const CleaveGraph *graph)
 {
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     if ((node->op->flags & CLEAVE_OP_IN_ORDER) != 0)
@@ -289,7 +289,7 @@ find_order (Finding *f, const CleaveGraph *graph, gint64 bound, GError **error)
   f->facts = cleave_graph_facts_new (graph);
   f->bound = MAX (find_bound (graph), bound);
   f->candidates = g_ptr_array_new_with_free_func (candidate_free);
-  if (has_its_order (graph))
+  if (must_run_in_order (graph))
     {
       add_candidate (f, f->file);
       return TRUE;

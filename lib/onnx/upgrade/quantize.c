@@ -55,11 +55,11 @@ permute_blocks (CleaveOnnxNode *node,
                 const char *suffix,
                 GError **error)
 {
-  g_autofree char *turned = g_strconcat (suffix, ".turned", NULL);
+  g_autofree char *name = g_strconcat (suffix, ".turned", NULL);
   CleaveOnnxValue *x = cleave_onnx_node_operand (node, operand);
 
   if (x != NULL)
-    x = cleave_onnx_permute (node, x, order, turned, error);
+    x = cleave_onnx_permute (node, x, order, name, error);
   return cleave_onnx_reshape (node, x, rows, suffix, error);
 }
 

@@ -104,7 +104,7 @@ cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error)
   g_autoptr (GArray) found =
       g_array_new (FALSE, FALSE, sizeof (gint64)); /* gint64: the indices of the first nonzero
                                                     * element, then of the second, and so on */
-  g_autoptr (GArray) turned = g_array_new (FALSE, FALSE, sizeof (gint64));
+  g_autoptr (GArray) transposed = g_array_new (FALSE, FALSE, sizeof (gint64));
   const CleaveShape *shape;
   gint64 i[CLEAVE_MAX_RANK], at = 0;
   guint n = 0;
@@ -120,8 +120,8 @@ cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error)
       }
   for (guint d = 0; d < shape->rank; d++)
     for (guint k = 0; k < n; k++)
-      g_array_append_val (turned, g_array_index (found, gint64, k * shape->rank + d));
-  return cleave_onnx_finish (node, integers (node, &CLEAVE_SHAPE (shape->rank, n), turned));
+      g_array_append_val (transposed, g_array_index (found, gint64, k * shape->rank + d));
+  return cleave_onnx_finish (node, integers (node, &CLEAVE_SHAPE (shape->rank, n), transposed));
 }
 
 /* The slices that Unique compares: the slices along an axis, or the elements if there is no axis.

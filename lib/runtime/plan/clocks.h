@@ -12,8 +12,9 @@
  * its clock is raised to the clock of that step. A clock is stored, as a row of n_threads counts,
  * only for a step for which other steps still wait. Steps of one thread share a row until one of
  * them waits. There are at most `max_rows` rows. This limit is chosen so that the memory of all
- * rows is proportional to the number of steps, whatever the number of threads. A step may lack a
- * row; steps that wait for it then do not learn its clock, so all clocks are lower bounds. */
+ * rows is proportional to the number of steps, whatever the number of threads. If no row stores the
+ * clock of a step, other steps that wait for this step do not learn its clock. So the counts of all
+ * clocks are lower bounds. */
 typedef struct
 {
   const CleaveSchedule *schedule;

@@ -248,7 +248,7 @@ cleave_lifetimes_sort (const guint *first, guint n)
 /* Returns whether the waits of the schedule guarantee, for any duration of the steps, that all uses
  * of buffer `first` are done when a step uses buffer `then`. */
 static gboolean
-is_sure (const CleaveLifetimes *l, guint first, guint then)
+is_certain (const CleaveLifetimes *l, guint first, guint then)
 {
   gsize n_threads = l->schedule->n_threads;
 
@@ -266,7 +266,7 @@ gboolean
 cleave_lifetimes_conflict (const CleaveLifetimes *l, guint first, guint then)
 {
   return l->gone[first] > l->first[then] ||
-         (l->late[first] > l->first[then] && !is_sure (l, first, then));
+         (l->late[first] > l->first[then] && !is_certain (l, first, then));
 }
 
 /* Returns the largest of the sums change[0] + … + change[k - 1], for k from 0 to n. */

@@ -64,7 +64,7 @@ cleave_recurrent_multiply (const CleaveRecurrentMatrix *matrix,
                            gint64 begin,
                            gint64 end,
                            CleaveDirect *d,
-                           gboolean turned)
+                           gboolean is_reversed)
 {
   static const unsigned long long zero = 0;
   gint64 width = matrix->panels.width, n_rows = cleave_panels_n_rows (&matrix->panels);
@@ -78,7 +78,7 @@ cleave_recurrent_multiply (const CleaveRecurrentMatrix *matrix,
   d->a_offset = d->x_offset = &zero;
   for (gint64 i = first; i <= last; i++)
     {
-      gint64 panel = turned ? first + last - i : i;
+      gint64 panel = is_reversed ? first + last - i : i;
       gint64 from = MAX (panel * width - matrix->first, begin);
       gint64 to = MIN ((panel + 1) * width - matrix->first, end);
 

@@ -74,15 +74,16 @@ const float *cleave_recurrent_pack_matrix (const CleaveRecurrentMatrix *matrix,
                                            const CleaveView *view,
                                            char **scratch);
 /* Multiplies rows of `a` by the columns [begin, end) of the matrix. The sums begin with y if
- * `d->adds`, else with the bias. Column `begin` of the matrix is the first column of y. `turned`:
- * computes the panels from last to first, since the last panels are still in the cache. */
+ * `d->adds`, else with the bias. Column `begin` of the matrix is the first column of y.
+ * `is_reversed`: computes the panels from last to first, since the last panels are still in the
+ * cache. */
 void cleave_recurrent_multiply (const CleaveRecurrentMatrix *matrix,
                                 const float *a,
                                 gint64 direction,
                                 gint64 begin,
                                 gint64 end,
                                 CleaveDirect *d,
-                                gboolean turned);
+                                gboolean is_reversed);
 
 /* cleave_recurrent_length_of() returns the number of steps of sequence `batch`.
  * cleave_recurrent_time_of() returns the time index of step `step`; in the backward direction, time
