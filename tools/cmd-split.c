@@ -45,7 +45,7 @@ options_clear (Options *o)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
 static gboolean
-says_which_nodes (const CleavePassOption *option)
+selects_nodes (const CleavePassOption *option)
 {
   return g_str_equal (option->name, "node") || g_str_equal (option->name, "all");
 }
@@ -68,7 +68,7 @@ add_entries (GArray *entries, Options *o)
                              option->summary,
                              option->value };
 
-      if (says_which_nodes (option))
+      if (selects_nodes (option))
         continue;
       if (option->value != NULL)
         {

@@ -91,7 +91,7 @@ find_pieces (Page *page, const CleaveSplitReport *report)
 }
 
 static gboolean
-leaves_frame (const Page *page, CleaveResult *result, guint frame)
+has_reader_outside (const Page *page, CleaveResult *result, guint frame)
 {
   for (CleaveOperand *use = cleave_result_get_first_use (result); use != NULL;
        use = cleave_operand_get_next_use (use))
@@ -130,7 +130,7 @@ place_node (Page *page, CleaveNode *node, guint order)
     {
       CleaveResult *result = cleave_node_get_result (node, i);
 
-      if (leaves_frame (page, result, frame))
+      if (has_reader_outside (page, result, frame))
         box->bytes += cleave_tensor_type_n_bytes (cleave_result_get_type (result));
     }
 }

@@ -200,7 +200,7 @@ run_all (const CleaveRanksModule *module,
 }
 
 static GPtrArray *
-make_alike (const GPtrArray *tensors, GError **error)
+make_tensors_like (const GPtrArray *tensors, GError **error)
 {
   g_autoptr (GPtrArray) made =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
@@ -228,7 +228,7 @@ bind_all (const CleaveRanksModule *module,
   for (guint i = 0; run->rank == 0 && i < n_programs; i++)
     {
       g_autoptr (GPtrArray) outputs = i == 0 ? g_ptr_array_ref (run->execution.outputs)
-                                             : make_alike (run->execution.outputs, error);
+                                             : make_tensors_like (run->execution.outputs, error);
 
       if (outputs == NULL || !module->bind (programs, i, run->inputs, outputs, error))
         return FALSE;

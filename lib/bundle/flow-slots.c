@@ -27,7 +27,7 @@ set_slots (CleaveBundleFlow *flow)
 /* Returns whether a step of the segment, other than the last step, has a whole result. A result is
  * whole if a step after the segment reads it, or if it is an output of the graph. */
 static gboolean
-has_more_ends (const CleaveBundleFlow *flow)
+has_earlier_whole_result (const CleaveBundleFlow *flow)
 {
   for (guint s = flow->segment.first; s + 1 < flow->segment.end; s++)
     if (get_slot (flow, s)->is_whole)
@@ -166,7 +166,7 @@ gboolean
 cleave_bundle_flow_set_slots (CleaveBundleFlow *flow)
 {
   set_slots (flow);
-  if (flow->segment.n_bands > 1 && has_more_ends (flow))
+  if (flow->segment.n_bands > 1 && has_earlier_whole_result (flow))
     return FALSE;
   set_bands (flow);
   share_slots (flow);

@@ -298,7 +298,7 @@ stream_parts (const Rows *rows, guint n, gint64 n_rows)
 #define MAX_PARTS 64
 
 static gboolean
-stream_in_turn (const CleaveView *const *to, const CleaveView *const *from, guint n)
+stream_row_by_row (const CleaveView *const *to, const CleaveView *const *from, guint n)
 {
   Rows rows[MAX_PARTS];
   gint64 n_rows = 0, first = 0;
@@ -320,7 +320,7 @@ cleave_view_stream_parts (const CleaveView *const *to, const CleaveView *const *
     {
       guint n_parts = MIN (n - begin, MAX_PARTS);
 
-      if (n_parts == 1 || !stream_in_turn (to + begin, from + begin, n_parts))
+      if (n_parts == 1 || !stream_row_by_row (to + begin, from + begin, n_parts))
         for (guint k = begin; k < begin + n_parts; k++)
           cleave_view_stream (to[k], from[k]);
     }

@@ -72,7 +72,7 @@ first_read (const CleaveCall *call, guint operand, guint rows, gint64 i)
 /* Returns the last row of the result that has the same first operand row as row `i`. Uses binary
  * search: windows only move forward. */
 static gint64
-find_last_alike (const CleaveCall *call, guint operand, guint rows, gint64 i)
+find_last_with_same_begin (const CleaveCall *call, guint operand, guint rows, gint64 i)
 {
   gint64 begin = first_read (call, operand, rows, i), end = call->results[0].shape.dim[rows];
 
@@ -109,7 +109,7 @@ cleave_call_overlay (const CleaveCall *call, guint operand, guint *rows, gint64 
   x_row = cleave_tensor_type_n_bytes (x) / x->shape.dim[*rows];
   y_row = cleave_tensor_type_n_bytes (y) / y->shape.dim[*rows];
   last = y->shape.dim[*rows] - 1;
-  at[0] = find_last_alike (call, operand, *rows, MIN (ahead, last));
+  at[0] = find_last_with_same_begin (call, operand, *rows, MIN (ahead, last));
   at[1] = MIN (at[0] + 1, last);
   at[2] = last;
   for (guint i = 0; i < G_N_ELEMENTS (at); i++)

@@ -15,7 +15,7 @@
  * floats. BY_TABLES: yes, since the readers quantize the value again; a table of 256 bytes can
  * replace both conversions. BY_SUMS: yes, since the readers are products, poolings or means
  * (is_sum()), which read bytes. If the readers differ, the first of these answers counts. */
-typedef enum { BY_NONE, BY_TABLES, BY_SUMS } Wanted;
+typedef enum { BY_NONE, BY_TABLES, BY_SUMS } MoveReason;
 
 typedef struct
 {
@@ -26,7 +26,7 @@ typedef struct
                           * result until a reader needs floats */
   const CleaveNode **by; /* the DequantizeLinear that turns `bytes` into the result; NULL: no bytes
                           * stand for the result */
-  Wanted *wanted;        /* whether to move the node's result as bytes; a node that only moves data
+  MoveReason *wanted;    /* whether to move the node's result as bytes; a node that only moves data
                           * (is_mover()) takes the answer from its readers */
   guint n_moved;
 } DequantizeSink;
@@ -66,26 +66,26 @@ quantizes_by_one_scale (const CleaveNode *node)
          cleave_element_size (node->results[0].type.element) == 1;
 }
 
-/* Returns whether a node should move bytes instead of floats, and the reason (the type Wanted). The
- * caller visits the nodes from the last to the first, so that the answers for the readers are
+/* Returns whether a node should move bytes instead of floats, and the reason (the type MoveReason).
+ * The caller visits the nodes from the last to the first, so that the answers for the readers are
  * known. A join moves bytes if a sum (is_sum()) reads its result, even if other nodes also read the
  * result: no kernel joins and sums bytes in one step. A QuantizeLinear that reads a join is no
  * reason for the join to move bytes. The operands of the join lie in its buffer as short separate
  * rows, and a table of bytes is slow for short rows. */
-static Wanted
-find_whether_wanted (const DequantizeSink *s, const CleaveNode *node)
+static MoveReason
+find_move_reason (const DequantizeSink *s, const CleaveNode *node)
 {
   gboolean is_join = (node->op->flags & CLEAVE_OP_JOIN) != 0;
-  Wanted wanted = BY_SUMS, most = BY_NONE;
+  MoveReason wanted = BY_SUMS, most = BY_NONE;
 
   if (!is_mover (node) || node->results[0].n_uses == 0)
     return BY_NONE;
   for (const CleaveOperand *use = node->results[0].first_use; use != NULL; use = use->next_use)
     {
-      Wanted by = use->node == NULL                    ? BY_NONE
-                  : is_sum (use->node)                 ? BY_SUMS
-                  : quantizes_by_one_scale (use->node) ? (is_join ? BY_NONE : BY_TABLES)
-                                                       : s->wanted[use->node->id];
+      MoveReason by = use->node == NULL                    ? BY_NONE
+                      : is_sum (use->node)                 ? BY_SUMS
+                      : quantizes_by_one_scale (use->node) ? (is_join ? BY_NONE : BY_TABLES)
+                                                           : s->wanted[use->node->id];
 
       wanted = MIN (wanted, by);
       most = MAX (most, by);
@@ -221,7 +221,7 @@ cleave_sink_dequantize (const CleaveGraph *graph, const GPtrArray *order, Cleave
   guint n = graph->n_ids + 1;
   g_autofree CleaveResult **bytes = g_new0 (CleaveResult *, n);
   g_autofree const CleaveNode **by = g_new0 (const CleaveNode *, n);
-  g_autofree Wanted *wanted = g_new0 (Wanted, n);
+  g_autofree MoveReason *wanted = g_new0 (MoveReason, n);
   DequantizeSink s = { .bytes = bytes, .by = by, .wanted = wanted };
   gboolean any = FALSE;
 
@@ -230,7 +230,7 @@ cleave_sink_dequantize (const CleaveGraph *graph, const GPtrArray *order, Cleave
     {
       const CleaveNode *node = order->pdata[i];
 
-      wanted[node->id] = find_whether_wanted (&s, node);
+      wanted[node->id] = find_move_reason (&s, node);
       any |= wanted[node->id] != BY_NONE;
     }
   if (!any)

@@ -30,7 +30,7 @@
 #define SMALL_BYTES 1024
 
 static void
-need (CleaveTilePart *part, const CleaveRange *range)
+require_range (CleaveTilePart *part, const CleaveRange *range)
 {
   part->range = part->is_needed ? cleave_range_hull (&part->range, range) : *range;
   part->is_needed = TRUE;
@@ -45,7 +45,7 @@ need_operands (CleaveTilePart *parts, const CleaveBody *body, guint index)
 
   for (guint i = 0; i < call->n_operands; i++)
     if (chunk->has[i] && cleave_body_makes (body, call->from[i], &made))
-      need (&parts[made], &chunk->slices[i].range);
+      require_range (&parts[made], &chunk->slices[i].range);
 }
 
 CleaveTilePart *
@@ -53,7 +53,7 @@ cleave_tile_new (const CleaveBody *body, const CleaveRange *range)
 {
   CleaveTilePart *parts = g_new0 (CleaveTilePart, body->calls->len);
 
-  need (&parts[body->calls->len - 1], range);
+  require_range (&parts[body->calls->len - 1], range);
   for (guint i = body->calls->len; i-- > 0;)
     {
       CleaveCall call = cleave_body_call (body, i);

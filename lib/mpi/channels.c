@@ -222,9 +222,9 @@ is_done (CleaveChannelSet *channels, CleaveChannel *channel, gboolean listen, MP
 /* Yields the core. If other programs of the process run at the same time, sleeps for NAP
  * microseconds instead. A thread that only yields may get its core back at once. */
 static void
-leave_core (const CleaveChannelSet *channels)
+yield_core (const CleaveChannelSet *channels)
 {
-  if (channels->has_company)
+  if (channels->has_other_programs)
     g_usleep (NAP);
   else
     sched_yield ();
@@ -280,7 +280,7 @@ wait_for (CleaveChannelSet *channels, CleaveChannel *channel, MPI_Status *status
                               : is_done (channels, channel, is_late, status))
         return TRUE;
       if (is_late)
-        leave_core (channels);
+        yield_core (channels);
     }
   return FALSE;
 }

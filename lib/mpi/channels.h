@@ -44,10 +44,10 @@ typedef struct
   guint n_channels; /* number of messages of the placement, including messages between other
                      * ranks */
   CleaveChannel *channels;
-  gboolean has_company;     /* whether other programs of this process run at the same time; if so, a
-                             * waiting thread sleeps */
-  CleaveProgress *progress; /* thread that calls MPI during runs; NULL: MPI carries no large
-                             * message */
+  gboolean has_other_programs; /* whether other programs of this process run at the same time; if
+                                * so, a waiting thread sleeps */
+  CleaveProgress *progress;    /* thread that calls MPI during runs; NULL: MPI carries no large
+                                * message */
   CleaveHostMessages *host;
   GArray *expected; /* CleaveArrival: messages of ranks on the same host that this rank expects */
   GError *failure;  /* first error of a run; no message is sent or received after it; NULL: none */

@@ -25,7 +25,7 @@ struct _CleaveProgress
 
 /* Blocks until a run is in flight. Returns FALSE if the thread must end. */
 static gboolean
-wait_until_wanted (CleaveProgress *progress)
+wait_for_run (CleaveProgress *progress)
 {
   gboolean is_over;
 
@@ -55,11 +55,11 @@ call (CleaveProgress *progress)
 }
 
 static gpointer
-keep_calling (gpointer data)
+call_at_intervals (gpointer data)
 {
   CleaveProgress *progress = data;
 
-  while (wait_until_wanted (progress))
+  while (wait_for_run (progress))
     {
       g_usleep (PAUSE);
       call (progress);
@@ -81,7 +81,7 @@ cleave_progress_new (MPI_Comm comm, GMutex *mpi_lock)
   progress->mpi_lock = mpi_lock;
   g_mutex_init (&progress->lock);
   g_cond_init (&progress->changed);
-  progress->thread = g_thread_try_new ("cleave-progress", keep_calling, progress, NULL);
+  progress->thread = g_thread_try_new ("cleave-progress", call_at_intervals, progress, NULL);
   return progress;
 }
 

@@ -52,7 +52,9 @@ check_n_ranks (const CleaveChannelSet *channels, const CleavePlacement *placemen
 /* Sets an error on all ranks if the placement of some rank differs from the placement of rank 0.
  * The error names the lowest rank with a difference. */
 static gboolean
-check_alike (const CleaveChannelSet *channels, const CleavePlacement *placement, GError **error)
+check_placements (const CleaveChannelSet *channels,
+                  const CleavePlacement *placement,
+                  GError **error)
 {
   guint64 own = cleave_placement_get_hash (placement), first = own;
   int code = MPI_Bcast (&first, 1, MPI_UINT64_T, 0, channels->comm);
@@ -74,7 +76,8 @@ check_all (const CleaveChannelSet *channels,
 
   if (check_n_ranks (channels, placement, &own))
     check_threads (channels, options, &own);
-  return cleave_mpi_agree (channels->comm, own, error) && check_alike (channels, placement, error);
+  return cleave_mpi_agree (channels->comm, own, error) &&
+         check_placements (channels, placement, error);
 }
 
 /* Builds the program of this rank. Releases `placement` before it compiles the graph, so that the

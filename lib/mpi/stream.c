@@ -100,7 +100,7 @@ run_lanes (Streaming *s)
   for (guint i = 0; i < s->n_programs; i++)
     {
       lanes[i] = (StreamThread){ s, i };
-      cleave_rank_program_get_channels (s->programs[i])->has_company = s->n_programs > 1;
+      cleave_rank_program_get_channels (s->programs[i])->has_other_programs = s->n_programs > 1;
     }
   for (guint i = 1; i < s->n_programs; i++)
     threads[i] = begin_lane (&lanes[i]);

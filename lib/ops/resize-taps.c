@@ -269,7 +269,7 @@ cleave_resize_most_taps (const CleaveResizeTaps *taps, gint64 n)
 }
 
 static gboolean
-stays (const CleaveResizeAxis *axis)
+is_identity (const CleaveResizeAxis *axis)
 {
   for (gint64 i = 0; i < axis->to; i++)
     {
@@ -292,7 +292,7 @@ cleave_resize_find_channels (const CleaveResizeAttrs *attrs,
         CleaveResizeAxis axis =
             cleave_resize_axis (attrs, d, x->type.shape.dim[d], y->type.shape.dim[d]);
 
-        if (stays (&axis))
+        if (is_identity (&axis))
           return d;
       }
   return x->type.shape.rank;

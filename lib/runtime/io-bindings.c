@@ -171,7 +171,7 @@ cleave_program_find_bindings (CleaveProgram *program,
 /* Returns whether steps can use the bound tensor instead of the value's memory in the arena: the
  * tensor is aligned to its element size and has the value's strides. */
 static gboolean
-is_alike (const CleaveBinding *binding)
+can_replace_memory (const CleaveBinding *binding)
 {
   gsize size = cleave_element_size (binding->type.element);
 
@@ -182,7 +182,7 @@ is_alike (const CleaveBinding *binding)
 void
 cleave_binding_apply (CleaveBinding *binding)
 {
-  binding->direct = is_alike (binding);
+  binding->direct = can_replace_memory (binding);
   for (guint i = 0; binding->patches != NULL && i < binding->patches->len; i++)
     {
       const CleavePatch *patch = &g_array_index (binding->patches, CleavePatch, i);

@@ -85,7 +85,7 @@ read_terms (CleaveQdqSearch *s, const CleaveBodyCall *call, CleaveQdqAdd *to)
  * of the two terms, adds them, and quantizes the sum; the fast path has the same number of
  * operations. The sum of all errors is at most 12 times 2^-24 of the largest magnitude. */
 static void
-plan_few_steps (CleaveQdqAdd *add)
+plan_fast_path (CleaveQdqAdd *add)
 {
   double factor[2], largest[2], zero[2], most, tolerance, all = 1 / (double) add->end.scale;
 
@@ -131,7 +131,7 @@ cleave_qdq_add_find (const CleaveKernelInstance *group)
     }
   if (call == NULL || !read_terms (&s, call, add) || s.n_seen != s.body.calls->len)
     return NULL;
-  plan_few_steps (add);
+  plan_fast_path (add);
   return g_steal_pointer (&add);
 }
 

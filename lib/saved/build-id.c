@@ -45,7 +45,7 @@ read_notes (const char *at, gsize size, GString *id)
 }
 
 static gboolean
-holds (const struct dl_phdr_info *object, guintptr address)
+contains_address (const struct dl_phdr_info *object, guintptr address)
 {
   for (guint i = 0; i < object->dlpi_phnum; i++)
     {
@@ -62,7 +62,7 @@ visit (struct dl_phdr_info *object, size_t size, void *data)
 {
   Search *search = data;
 
-  if (!holds (object, search->address))
+  if (!contains_address (object, search->address))
     return 0;
   for (guint i = 0; i < object->dlpi_phnum; i++)
     {

@@ -205,7 +205,7 @@ find_summand (const Run *run, const Onnx__NodeProto *conv)
 }
 
 static guint
-find_left (const Run *run, const char *name, guint position)
+find_free_buffer (const Run *run, const char *name, guint position)
 {
   const CleaveTensorType *type = look_up (run->types, name);
   const gint64 n_bytes = bytes_of (run, name);
@@ -249,7 +249,7 @@ find_place (const Run *run, const Onnx__NodeProto *node, const char *name, guint
       buffer = find_dying (run, node->input[k], name, position);
   if (buffer == 0)
     buffer = find_summand (run, node);
-  return buffer != 0 ? buffer : find_left (run, name, position);
+  return buffer != 0 ? buffer : find_free_buffer (run, name, position);
 }
 
 static void

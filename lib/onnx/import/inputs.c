@@ -97,7 +97,7 @@ is_default (const CleaveOnnxImport *import,
  * input. If `dims`, the names of all dimensions, contains the name of the entry, the entry is the
  * extent of this dimension. Otherwise, the entry is the value of the input with this name. */
 static gboolean
-has_given (const CleaveOnnxOptions *options, const char *name, const GPtrArray *dims)
+has_value_in_options (const CleaveOnnxOptions *options, const char *name, const GPtrArray *dims)
 {
   for (guint i = 0; options != NULL && i < options->n_values; i++)
     if (g_strcmp0 (options->values[i].name, name) == 0)
@@ -180,7 +180,7 @@ list_inputs (CleaveOnnxImport *import,
       if (value == NULL)
         g_ptr_array_add (inputs, proto->input[i]);
       else if (is_default (import, proto->input[i], value) &&
-               !has_given (options, proto->input[i]->name, dims))
+               !has_value_in_options (options, proto->input[i]->name, dims))
         make_default (import, value);
       else if (is_default (import, proto->input[i], value))
         {

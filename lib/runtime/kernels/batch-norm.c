@@ -60,17 +60,17 @@ typedef struct
   const BatchNorm *bn;
   const CleaveKernelInstance *instance;
   gint64 made;
-} Telling;
+} Progress;
 
 /* If the lines of y follow each other in memory, runs the fused consumers for the elements of y
  * between `made` and `end`. Does nothing if these are fewer than `few` elements. */
 static void
-tell (Telling *telling, gint64 end, gint64 few)
+report_progress (Progress *progress, gint64 end, gint64 few)
 {
-  if (!telling->bn->nests || end - telling->made < few)
+  if (!progress->bn->nests || end - progress->made < few)
     return;
-  cleave_kernel_range_done (telling->instance, telling->made, end);
-  telling->made = end;
+  cleave_kernel_range_done (progress->instance, progress->made, end);
+  progress->made = end;
 }
 
 /* Returns a view of a vector that has one element per channel. The view has the rank of x, and
@@ -274,10 +274,10 @@ repeat (const float *from, gint64 step, gint64 n, gint64 times, float *to)
  * floats after `factor`, and an array of n_line means begins `line_distance` floats after the
  * addends. */
 static void
-run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint64 n_line)
+run_pixels (Progress *progress, const CleaveLine *line, const float *factor, gint64 n_line)
 {
-  const BatchNorm *bn = telling->bn;
-  const CleaveKernelInstance *instance = telling->instance;
+  const BatchNorm *bn = progress->bn;
+  const CleaveKernelInstance *instance = progress->instance;
   const gint64 steps[] = { 1, 1, 1 };
   gint64 n = bn->n_pixels * bn->loops.length;
   const float *x = (const float *) instance->operands[X].data + line->offset[AT_X];
@@ -287,16 +287,16 @@ run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint6
   for (gint64 i = 0; i < n; i += n_line)
     {
       run_line (y + i, 1, x + i, 1, factor, b, mean, steps, MIN (n_line, n - i));
-      tell (telling, line->offset[AT_Y] + MIN (i + n_line, n), PART);
+      report_progress (progress, line->offset[AT_Y] + MIN (i + n_line, n), PART);
     }
 }
 
 static void
-run_repeated (Telling *telling, const float *factor, float *repeated)
+run_repeated (Progress *progress, const float *factor, float *repeated)
 {
-  const CleaveKernelInstance *instance = telling->instance;
-  const CleaveLoops *loops = &telling->bn->loops;
-  gint64 n = loops->length, times = telling->bn->n_repeated, apart = telling->bn->line_distance;
+  const CleaveKernelInstance *instance = progress->instance;
+  const CleaveLoops *loops = &progress->bn->loops;
+  gint64 n = loops->length, times = progress->bn->n_repeated, apart = progress->bn->line_distance;
   CleaveLine line;
 
   repeat (factor, 1, n, times, repeated);
@@ -304,20 +304,20 @@ run_repeated (Telling *telling, const float *factor, float *repeated)
   repeat (instance->operands[MEAN].data, loops->step[AT_MEAN], n, times, repeated + 2 * apart);
   for (gboolean more = cleave_line_first (loops, &line); more;
        more = cleave_line_next (loops, &line))
-    run_pixels (telling, &line, repeated, times * n);
+    run_pixels (progress, &line, repeated, times * n);
 }
 
 static void
-run_lines (Telling *telling, const float *factor)
+run_lines (Progress *progress, const float *factor)
 {
-  const CleaveKernelInstance *instance = telling->instance;
-  const CleaveLoops *loops = &telling->bn->loops;
+  const CleaveKernelInstance *instance = progress->instance;
+  const CleaveLoops *loops = &progress->bn->loops;
   CleaveLine line;
 
   for (gboolean more = cleave_line_first (loops, &line); more;
        more = cleave_line_next (loops, &line))
     {
-      tell (telling, line.offset[AT_Y], PART);
+      report_progress (progress, line.offset[AT_Y], PART);
       run_line ((float *) instance->results[0].data + line.offset[AT_Y], loops->step[AT_Y],
                 (const float *) instance->operands[X].data + line.offset[AT_X], loops->step[AT_X],
                 factor + line.offset[AT_FACTOR],
@@ -396,11 +396,11 @@ run_channels (Columns at, gint64 n)
 /* Normalizes evenly spaced pixels with few channels. Keeps factor, b and mean in registers for all
  * pixels. */
 static void
-run_columns (Telling *telling, const float *factor)
+run_columns (Progress *progress, const float *factor)
 {
-  const CleaveKernelInstance *instance = telling->instance;
-  const CleaveLoops *loops = &telling->bn->loops;
-  gint64 n = telling->bn->n_pixels, at_once = PART / loops->length;
+  const CleaveKernelInstance *instance = progress->instance;
+  const CleaveLoops *loops = &progress->bn->loops;
+  gint64 n = progress->bn->n_pixels, at_once = PART / loops->length;
   guint d = loops->n_dims;
   CleaveLine line;
 
@@ -411,7 +411,7 @@ run_columns (Telling *telling, const float *factor)
         gint64 x_pixel = loops->stride[AT_X][d], y_pixel = loops->stride[AT_Y][d];
         gint64 x = line.offset[AT_X] + p * x_pixel, y = line.offset[AT_Y] + p * y_pixel;
 
-        tell (telling, y, PART);
+        report_progress (progress, y, PART);
         run_channels (
             (Columns){ .x = (const float *) instance->operands[X].data + x,
                        .factor = factor + line.offset[AT_FACTOR],
@@ -429,7 +429,7 @@ static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const BatchNorm *bn = state;
-  Telling telling = { bn, instance, 0 };
+  Progress progress = { bn, instance, 0 };
   float *made = (float *) scratch + 3 * bn->line_distance;
   const float *factor = bn->factor;
 
@@ -439,12 +439,12 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
       factor = made;
     }
   if (bn->n_repeated > 0)
-    run_repeated (&telling, factor, scratch);
+    run_repeated (&progress, factor, scratch);
   else if (bn->in_columns)
-    run_columns (&telling, factor);
+    run_columns (&progress, factor);
   else
-    run_lines (&telling, factor);
-  tell (&telling, bn->end, 1);
+    run_lines (&progress, factor);
+  report_progress (&progress, bn->end, 1);
 }
 
 static CleaveEpilogueKind

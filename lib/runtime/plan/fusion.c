@@ -70,7 +70,7 @@ are_disjoint (const CleaveView *a, const CleaveView *b)
 }
 
 static gboolean
-lie_alike (const CleaveView *a, const CleaveView *b)
+have_same_layout (const CleaveView *a, const CleaveView *b)
 {
   if (!cleave_view_type_fits (&a->type, &b->type))
     return FALSE;
@@ -83,7 +83,7 @@ lie_alike (const CleaveView *a, const CleaveView *b)
 static gboolean
 are_same (const CleaveView *a, const CleaveView *b)
 {
-  return a->data == b->data && lie_alike (a, b);
+  return a->data == b->data && have_same_layout (a, b);
 }
 
 /* Returns whether a consumer, `instance`, may use `result`, which an earlier step of its group
@@ -143,7 +143,7 @@ can_fuse (const Group *group, const CleaveTask *task)
   gboolean reads = FALSE;
 
   if (task->kind != CLEAVE_STEP_COMPUTE || task->family == NULL || task->family->run_part == NULL ||
-      !lie_alike (result, &head->instance.results[0]) ||
+      !have_same_layout (result, &head->instance.results[0]) ||
       !reads_in_step (&task->instance, &head->instance.results[0], &reads) ||
       !head_reads_first (group, result))
     return FALSE;
@@ -187,7 +187,7 @@ find_w (const CleaveView *y,
   epilogue_op->w_is_one =
       !epilogue_op->w_is_before && cleave_shape_n_elements (&w->type.shape) == 1;
   return epilogue_op->w_is_before ||
-         (are_disjoint (w, y) && (epilogue_op->w_is_one || lie_alike (w, y)));
+         (are_disjoint (w, y) && (epilogue_op->w_is_one || have_same_layout (w, y)));
 }
 
 /* Describes a step as an epilogue op on `so_far`, the value in registers. `so_far` is y or an
@@ -215,7 +215,7 @@ find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsu
   if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALIZE) /* the normalized channels must lie along
                                                        `along`, and the result must have the layout
                                                        of y */
-    return epilogue_op->c == group->along && lie_alike (&instance->results[0], y);
+    return epilogue_op->c == group->along && have_same_layout (&instance->results[0], y);
   return epilogue_op->op != CLEAVE_EPILOGUE_NONE && instance->call.n_operands <= 2;
 }
 

@@ -55,7 +55,7 @@ taps_of (const CleaveAxis *axis, gint64 pixel)
 }
 
 static gboolean
-meets_the_same (const GArray *a, const GArray *b)
+are_equal_taps (const GArray *a, const GArray *b)
 {
   if (a->len != b->len)
     return FALSE;
@@ -79,7 +79,7 @@ cut_axis (const CleaveAxis *axis)
         Span span = { .begin = pixel, .count = 1, .taps = taps_of (axis, pixel) };
         Span *before = pixel == phase ? NULL : &g_array_index (spans, Span, spans->len - 1);
 
-        if (before == NULL || !meets_the_same (before->taps, span.taps))
+        if (before == NULL || !are_equal_taps (before->taps, span.taps))
           {
             g_array_append_val (spans, span);
             continue;

@@ -122,7 +122,7 @@ add_taps_of_phase (CleaveNarrow *n, gint64 q, gint64 a_tap)
 /* Returns whether two jobs can be merged. The taps of both jobs must read the same elements of x.
  * The distance from the weights of job a to the weights of job b must be equal for all taps. */
 static gboolean
-reads_the_same (const CleaveNarrow *n, const CleaveNarrowJob *a, const CleaveNarrowJob *b)
+can_merge (const CleaveNarrow *n, const CleaveNarrowJob *a, const CleaveNarrowJob *b)
 {
   const CleaveNarrowTap *taps = (const CleaveNarrowTap *) (gpointer) n->taps->data;
 
@@ -191,7 +191,7 @@ plan_jobs (CleaveNarrow *n, const CleavePanels *panels, gint64 first)
         g_autoptr (GArray) columns = g_array_new (FALSE, FALSE, sizeof (CleaveNarrowColumn));
         const CleaveNarrowTap *taps = (const CleaveNarrowTap *) (gpointer) n->taps->data;
 
-        for (end = q; end < n_phases && reads_the_same (n, &jobs[q], &jobs[end]); end++)
+        for (end = q; end < n_phases && can_merge (n, &jobs[q], &jobs[end]); end++)
           add_columns (
               n, panels, first, group, end,
               jobs[q].n_taps == 0 ? 0 : taps[jobs[end].first_tap].a - taps[jobs[q].first_tap].a,

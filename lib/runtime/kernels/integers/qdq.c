@@ -201,7 +201,7 @@ init_norms (CleaveQdq *s, CleaveQdqSums *sums, gint64 longest)
 }
 
 static gboolean
-wants_norms (const CleaveQdq *s, gint64 length)
+needs_norms (const CleaveQdq *s, gint64 length)
 {
   return length > MAX_COARSE && s->pixel_length >= MIN_PIXEL && s->pixel_length <= MAX_PIXEL &&
          (s->n_taps * s->n_beside > 1 || s->n_columns - CLEAVE_BYTE_PANEL >= MIN_COLUMNS);
@@ -213,7 +213,7 @@ init_sums (CleaveQdq *s, const CleaveQdqConv *conv, gint64 max_chunk, CleaveQdqS
   gint64 length = s->n_taps * s->n_units * CLEAVE_DOT4, longest;
   gboolean is_single;
 
-  s->has_norms = wants_norms (s, length);
+  s->has_norms = needs_norms (s, length);
   is_single = length <= (s->has_norms ? MAX_SINGLE : MAX_COARSE);
   s->chunk = is_single ? MAX (s->n_units, 1) : find_chunk (s->n_units, s->pixel_length, max_chunk);
   s->taps_at_once = is_single ? s->n_taps : CLAMP (max_chunk / s->n_units, 1, s->n_taps);
