@@ -3,7 +3,7 @@
 /* Makes the variants of a graph one after the other. For each kind of rewrite, rewrites a copy of
  * the graph and finds its segment candidates. Measures plans of the variant only if its estimated
  * memory is below the estimates of all earlier variants that have at most as many MACs. `first` is
- * the variant without rewrites, and `base` is the variant whose rewrites the next variant keeps. */
+ * the variant without rewrites. `base` is the variant whose rewrites another variant keeps. */
 
 #include "variants.h"
 
@@ -14,7 +14,8 @@
 #include <cleave/cleave-pass.h>
 
 /* The kinds of rewrites, in the order in which the search tries them. If a variant of one of the
- * first three kinds is measured, the variants of later kinds keep the rewrite of this variant. */
+ * first three kinds is measured, the search makes variants of later kinds both from this variant
+ * and from its base. For example, this variant may have more MACs than a limit allows. */
 typedef enum {
   PER_READER,  /* split values per reader */
   IDLE,        /* recompute values for late readers */
@@ -232,6 +233,31 @@ drop_useless (GPtrArray *variants)
     }
 }
 
+/* Makes a variant of the kind `kind` from each of `bases`, the last one first. Measures a variant
+ * only if it may need less memory than all of `variants` with at most as many MACs. Adds the
+ * variant to `variants`, and, if it was measured and later kinds keep its rewrite, to `bases`. */
+static void
+add_variants (Kind kind, GPtrArray *variants, GPtrArray *bases, CleaveFitSearch *search)
+{
+  for (guint i = bases->len; i-- > 0 && !g_cancellable_is_cancelled (search->options->cancellable);)
+    {
+      g_autoptr (CleaveFitVariant) variant = new_variant (kind, variants, bases->pdata[i], search);
+
+      if (variant == NULL)
+        continue;
+      /* the estimates of variants leave out tiles, since finding tiles takes ten times as long as
+       * finding strips */
+      if ((double) variant->least <=
+          (1 - CLEAVE_FIT_MIN_GAIN) * (double) find_least (variants, variant->steps.macs))
+        {
+          cleave_fit_variant_measure (variant, search);
+          if (kind < COPIES)
+            g_ptr_array_add (bases, variant);
+        }
+      g_ptr_array_add (variants, g_steal_pointer (&variant));
+    }
+}
+
 /* Searches as cleave_fit_search_variants() does, with or without the bytes of inputs, as `options`
  * say. `n_measured`: plans that an earlier search measured; the progress counts them. */
 static GPtrArray *
@@ -242,30 +268,17 @@ search_variants (const CleaveGraph *graph,
 {
   g_autoptr (GPtrArray) variants =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_variant_free);
+  g_autoptr (GPtrArray) bases = g_ptr_array_new ();
   CleaveFitSearch search = { .options = options, .n_measured = n_measured };
-  CleaveFitVariant *first = new_first (graph, &search, error), *base = first;
+  CleaveFitVariant *first = new_first (graph, &search, error);
 
   if (first == NULL)
     return NULL;
   g_ptr_array_add (variants, first);
+  g_ptr_array_add (bases, first);
   cleave_fit_variant_measure (first, &search);
-  for (guint kind = 0; kind < N_KINDS && !g_cancellable_is_cancelled (options->cancellable); kind++)
-    {
-      g_autoptr (CleaveFitVariant) variant = new_variant (kind, variants, base, &search);
-
-      if (variant == NULL)
-        continue;
-      /* the estimates of variants leave out tiles, since finding tiles takes ten times as long as
-       * finding strips */
-      if ((double) variant->least <=
-          (1 - CLEAVE_FIT_MIN_GAIN) * (double) find_least (variants, variant->steps.macs))
-        {
-          cleave_fit_variant_measure (variant, &search);
-          if (kind < COPIES)
-            base = variant;
-        }
-      g_ptr_array_add (variants, g_steal_pointer (&variant));
-    }
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    add_variants (kind, variants, bases, &search);
   if (g_cancellable_set_error_if_cancelled (options->cancellable, error))
     return NULL;
   return g_steal_pointer (&variants);
