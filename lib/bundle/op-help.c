@@ -350,3 +350,13 @@ cleave_bundle_run_on (const CleaveNode *node, const CleaveTensor *x)
   node->op->compute (&call, views, &to);
   return result;
 }
+
+gboolean
+cleave_bundle_pool_has_all_rows (const CleaveNode *node, const CleavePoolAttrs *a)
+{
+  gint64 rows = cleave_bundle_image (node->operands[0].result).rows;
+  gint64 pad = cleave_ints_at (&a->pads, 0, 0);
+
+  return rows > 1 && cleave_bundle_image (&node->results[0]).rows == 1 &&
+         cleave_ints_at (&a->dilations, 0, 1) == 1 && a->kernel_shape.v[0] - pad >= rows;
+}

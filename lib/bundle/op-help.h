@@ -89,6 +89,10 @@ void cleave_bundle_print_float (float value, GString *fields);
 gboolean
 cleave_bundle_describe_table (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
 
+/* Returns whether a pooling has one row of windows, and each window covers all rows of the operand.
+ */
+gboolean cleave_bundle_pool_has_all_rows (const CleaveNode *node, const CleavePoolAttrs *a);
+
 /* Describes a pooling of float32. The kernel in kernels/`file`.c takes a CleavePoolF32. */
 gboolean cleave_bundle_describe_float_pool (const CleaveNode *node,
                                             const char *file,

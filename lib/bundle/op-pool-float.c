@@ -9,6 +9,8 @@
 
 enum { X };
 
+enum { N_LANES = 8 }; /* partial sums of a channel in GlobalAveragePool */
+
 static gboolean
 set_pool (const CleaveNode *node,
           const char *file,
@@ -48,11 +50,27 @@ cleave_bundle_describe_float_pool (const CleaveNode *node,
                    layer);
 }
 
+/* Returns whether no other node reads the operand. Another reader may need the whole operand: the
+ * squeeze-and-excite of a MobileNetV3 multiplies the operand of a GlobalAveragePool by a function
+ * of the means. Sums row by row would then need more memory. */
+static gboolean
+is_only_reader (const CleaveNode *node)
+{
+  return node->operands[X].result->n_uses == 1;
+}
+
 static gboolean
 describe_average (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
-  return cleave_bundle_describe_float_pool (node, "average-pool-f32", "cleave_average_pool_f32",
-                                            layer, error);
+  CleaveBundleImage y = cleave_bundle_image (&node->results[0]);
+
+  if (!is_only_reader (node) || !cleave_bundle_pool_has_all_rows (node, node->attrs))
+    return cleave_bundle_describe_float_pool (node, "average-pool-f32", "cleave_average_pool_f32",
+                                              layer, error);
+  cleave_bundle_layer_set_sums (layer, "cleave_average_pool_row_f32", y.columns,
+                                sizeof (float) * (gsize) y.channels);
+  return cleave_bundle_describe_float_pool (node, "average-pool-rows-f32",
+                                            "cleave_average_pool_end_f32", layer, error);
 }
 
 static gboolean
@@ -98,8 +116,14 @@ describe_global_average (const CleaveNode *node, CleaveBundleLayer *layer, GErro
 
   if (rank > 4)
     return cleave_bundle_fail (node, error, "a bundle needs one or two spatial dimensions");
-  return set_mean (node, image.rows, image.columns, 1, "global-average-f32",
-                   "cleave_global_average_f32", layer, error);
+  /* sums row by row, if eight lanes and a row are smaller than the image */
+  if (!is_only_reader (node) || N_LANES + image.columns >= image.rows * image.columns)
+    return set_mean (node, image.rows, image.columns, 1, "global-average-f32",
+                     "cleave_global_average_f32", layer, error);
+  cleave_bundle_layer_set_sums (layer, "cleave_global_average_row_f32", 1,
+                                N_LANES * sizeof (float) * (gsize) image.channels);
+  return set_mean (node, image.rows, image.columns, 1, "global-average-rows-f32",
+                   "cleave_global_average_end_f32", layer, error);
 }
 
 static gint64

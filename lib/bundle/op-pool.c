@@ -29,17 +29,6 @@ set_pool (const CleaveNode *node,
   return TRUE;
 }
 
-/* Returns whether each window covers all rows of the operand. */
-static gboolean
-has_all_rows (const CleaveNode *node, const CleavePoolAttrs *a)
-{
-  gint64 rows = cleave_bundle_image (node->operands[0].result).rows;
-  gint64 pad = cleave_ints_at (&a->pads, 0, 0);
-
-  return rows > 1 && cleave_bundle_image (&node->results[0]).rows == 1 &&
-         cleave_ints_at (&a->dilations, 0, 1) == 1 && a->kernel_shape.v[0] - pad >= rows;
-}
-
 static gboolean
 describe_average (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
@@ -47,7 +36,7 @@ describe_average (const CleaveNode *node, CleaveBundleLayer *layer, GError **err
 
   if (!cleave_bundle_need_element (node, 0, CLEAVE_INT8, error))
     return FALSE;
-  if (has_all_rows (node, &a->pool))
+  if (cleave_bundle_pool_has_all_rows (node, &a->pool))
     {
       CleaveBundleImage y = cleave_bundle_image (&node->results[0]);
 

@@ -228,6 +228,38 @@ START_TEST (each_input_by_rows_has_a_function_of_its_own)
 }
 END_TEST
 
+/* The arena has one row of the input and the sums, not all 16 rows, unless a second node reads the
+ * rows again. */
+START_TEST (poolings_of_floats_sum_row_by_row)
+{
+  static const struct
+  {
+    const char *text; /* nodes that compute %y from %x, which has 16 rows of 512 bytes */
+    gint64 most;      /* bytes of the arena */
+  } cases[] = {
+    { "%y = GlobalAveragePool %x\n", 512 + 8 * 32 + 32 },
+    { "%y = AveragePool %x kernel_shape=16,16\n", 512 + 2 * 32 },
+    { "%y = AveragePool %x kernel_shape=18,3 pads=1,2,1,2 strides=3,3 dilations=1,2\n",
+      512 + 2 * 6 * 32 },
+    { "%y = AveragePool %x kernel_shape=17,4 pads=1,0,0,2 strides=1,3 count_include_pad=1\n",
+      512 + 2 * 5 * 32 },
+    { "%m = GlobalAveragePool %x\n%y = Mul %x, %m\n", 17 * 512 + 32 },
+  };
+  CleaveBundleIo in = { NULL, CLEAVE_BUNDLE_ROWS };
+  CleaveBundleOptions o = { .inputs = &in, .n_inputs = 1, .max_added_macs = CLEAVE_NOTHING_ADDED };
+  Seen seen = { 0 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text =
+          g_strdup_printf ("%%x = Input : float32 1x8x16x16\n%soutput %%y\n", cases[i].text);
+      g_autoptr (CleaveGraph) graph = cleave_graph_parse (text, "pool", NULL);
+
+      ck_assert_int_le (check (graph, i, o, &seen).arena_bytes, cases[i].most);
+    }
+}
+END_TEST
+
 START_TEST (a_bundle_of_a_small_model_has_small_types)
 {
   g_autoptr (CleaveGraph) graph = network_random (0);
@@ -242,7 +274,8 @@ add_tests (Suite *suite)
   TCase *tests = tcase_create ("texts");
 
   cleave_add_case (suite, "run", bundles_of_random_networks_have_the_bits_of_a_program,
-                   each_input_by_rows_has_a_function_of_its_own, NULL);
+                   each_input_by_rows_has_a_function_of_its_own, poolings_of_floats_sum_row_by_row,
+                   NULL);
   tcase_set_timeout (tests, 300); /* in seconds: the compiler alone takes several seconds */
   tcase_add_loop_test (tests, bundles_of_batches_and_sequences_have_the_bits_of_a_program, 0,
                        G_N_ELEMENTS (texts));
