@@ -214,6 +214,49 @@ explain_cut (GError *error)
   error->message = message;
 }
 
+/* Returns the node that computes an operand; NULL if the operand is absent. */
+static const CleaveNode *
+get_maker (const CleaveNode *node, guint operand)
+{
+  const CleaveResult *x = operand < cleave_node_get_n_operands (node)
+                              ? cleave_operand_get_result (cleave_node_get_operand (node, operand))
+                              : NULL;
+
+  return x == NULL ? NULL : cleave_result_get_node (x);
+}
+
+static gboolean
+is_op (const CleaveNode *node, const char *op)
+{
+  return node != NULL && cleave_node_get_op (node) == cleave_op_lookup (op);
+}
+
+/* Prints a note if Convs and MatMuls read dequantized weights. A pass can make these nodes compute
+ * integers, which need less memory. If a MatMul multiplies two computed values, prints no note: the
+ * pass would make a QLinearMatMul for which a bundle has no kernel. */
+static void
+note_floats (const CleaveGraph *graph)
+{
+  guint n = 0;
+
+  for (const CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
+       node = cleave_node_get_next (node))
+    {
+      const CleaveNode *w = get_maker (node, 1);
+
+      if (!is_op (w, "DequantizeLinear") || !(is_op (node, "Conv") || is_op (node, "MatMul")))
+        continue;
+      if (!is_op (get_maker (w, 0), "Constant"))
+        return;
+      n++;
+    }
+  if (n > 0)
+    g_printerr ("cleave: note: %u node%s of Conv and MatMul compute%s floats from quantized "
+                "weights. For less memory, make integer nodes first: cleave opt MODEL --passes "
+                "simplify,fuse-quantized,clean-up -o BYTES.onnx\n",
+                n, n == 1 ? "" : "s", n == 1 ? "s" : "");
+}
+
 static CleaveBundle *
 make_bundle (const char *path, const Options *o, GError **error)
 {
@@ -241,7 +284,10 @@ make_bundle (const char *path, const Options *o, GError **error)
   bundle = graph == NULL ? NULL
                          : cleave_bundle_new_from_texts (graph, (const char *const *) texts, error);
   if (bundle != NULL)
-    cleave_dynamic_warn_left_out (graph);
+    {
+      cleave_dynamic_warn_left_out (graph);
+      note_floats (graph);
+    }
   else if (graph != NULL)
     explain_cut (*error);
   return bundle;

@@ -205,6 +205,25 @@ class Hints(CommandTest):
         self.bad('cleave info MODEL --nodes lists the nodes', 'split', self.chain, '--node', 'zzzzz', '--dims', 'H', '--num-chunks', '2')
         self.bad('the file is incomplete', 'info', self.write('cut.onnx', chain()[:300]))
 
+    # A bundle of a QDQ model computes floats. The note names the passes that make integer nodes, unless a bundle has no kernel for them.
+    def test_a_bundle_that_computes_floats_from_quantized_weights(self):
+        def graph(*lines):
+            begin = ['%x = Input : float32 4x4', '%s = Constant value=0.5 : float32 scalar', '%z = Constant value=0 : int8 scalar',
+                     '%q = QuantizeLinear %x, %s, %z', '%d = DequantizeLinear %q, %s, %z']
+            end = ['%m = MatMul %d, %w', '%r = QuantizeLinear %m, %s, %z', '%y = DequantizeLinear %r, %s, %z', 'output %y', '']
+            return '\n'.join([*begin, *lines, *end]).encode()
+        def notes(path):
+            run = self.cleave('bundle', path, '--json')
+            self.assertEqual(run.returncode, 0, run.stderr)
+            return run.stderr.decode()
+        self.write('weights.cleave', graph('%k = Constant seed=1 : int8 4x4', '%w = DequantizeLinear %k, %s, %z'))
+        self.write('computed.cleave', graph('%t = Transpose %q perm=1,0', '%w = DequantizeLinear %t, %s, %z'))
+        self.assertIn('note: 1 node of Conv and MatMul computes floats', notes('weights.cleave'))
+        passes = notes('weights.cleave').split('--passes ')[1].split()[0]
+        self.good('opt', 'weights.cleave', '--passes', passes, '-o', 'bytes.cleave')
+        self.assertEqual(notes('bytes.cleave'), '')
+        self.assertEqual(notes('computed.cleave'), '')
+
     def test_an_option_has_one_value(self):
         self.good('fit', self.chain, '--max-memory', '1MiB', '--max-memory', '1MiB')
         for command in (('fit',), ('report', '--no-times', '-o', 'page.html')):
