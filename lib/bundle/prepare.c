@@ -5,7 +5,7 @@
  *
  *   QLinearConv of uint8        =>  QLinearConv of int8
  *   Split                       =>  a Slice for each result that is used
- *   Reduce with keepdims = 0    =>  Reduce with keepdims = 1, Squeeze
+ *   Reduce with keepdims = 0    =>  Reduce with keepdims = 1, Squeeze; also ArgMax and ArgMin
  *   Where c, a, b               =>  Add (Where (c, a, -0), Where (c, -0, b)), if a run computes c,
  *                                   a and b
  *   Sum, Max, Min of a, b, c    =>  Add (Add (a, b), c), Max (Max (a, b), c) … */
@@ -41,21 +41,21 @@ slice_split (CleaveGraph *graph, CleaveNode *node, GError **error)
   return TRUE;
 }
 
-/* Returns a node like `node` but with keepdims = 1, followed by a Squeeze; NULL on error. */
+/* Returns a node like `node` but with the attributes `a`, which keep the reduced dimensions `axes`.
+ * Adds a Squeeze of these dimensions after the new node. Returns NULL on error. */
 static CleaveNode *
-keep_dims (CleaveGraph *graph, CleaveNode *node, GError **error)
+keep_dims (
+    CleaveGraph *graph, CleaveNode *node, gconstpointer a, const CleaveInts *axes, GError **error)
 {
-  CleaveReduceAttrs a = *(const CleaveReduceAttrs *) node->attrs;
-  CleaveAxesAttrs axes = { a.axes };
-  CleaveNode *reduced, *squeezed;
+  const CleaveAxesAttrs squeeze = { *axes };
+  CleaveNode *reduced =
+      cleave_graph_add (graph, node->op, node->name, &node->operands[0].result, 1, 1, a, error);
+  CleaveNode *squeezed;
 
-  a.keepdims = TRUE;
-  reduced =
-      cleave_graph_add (graph, node->op, node->name, &node->operands[0].result, 1, 1, &a, error);
   if (reduced == NULL)
     return NULL;
   squeezed = cleave_graph_add (graph, cleave_op_lookup ("Squeeze"), node->name,
-                               (CleaveResult *[]){ &reduced->results[0] }, 1, 1, &axes, error);
+                               (CleaveResult *[]){ &reduced->results[0] }, 1, 1, &squeeze, error);
   if (squeezed == NULL)
     return NULL;
   cleave_result_replace_uses (&node->results[0], &squeezed->results[0]);
@@ -119,7 +119,6 @@ rewrite (CleaveGraph *graph, CleaveNode *node, GError **error)
     gboolean (*prepare) (CleaveGraph *graph, CleaveNode *node, GError **error);
   } rewrites[] = {
     { " Softmax LogSoftmax ", cleave_bundle_prepare_softmax },
-    { " ArgMax ArgMin ", cleave_bundle_prepare_arg },
     { " LayerNormalization ", cleave_bundle_prepare_layer_norm },
     { " MatMul ", cleave_bundle_prepare_matmul },
     { " Gemm ", cleave_bundle_prepare_gemm },
@@ -139,17 +138,36 @@ rewrite (CleaveGraph *graph, CleaveNode *node, GError **error)
 static gboolean
 prepare_reduce (CleaveGraph *graph, CleaveNode *node, GError **error)
 {
-  const CleaveReduceAttrs *a = node->attrs;
+  CleaveReduceAttrs a = *(const CleaveReduceAttrs *) node->attrs;
 
   if (cleave_node_is_fixed (node))
     return TRUE;
-  if (!a->keepdims && a->axes.n > 0)
+  if (!a.keepdims && a.axes.n > 0)
     {
-      node = keep_dims (graph, node, error);
+      a.keepdims = TRUE;
+      node = keep_dims (graph, node, &a, &a.axes, error);
       if (node == NULL)
         return FALSE;
     }
   return is_computed (node) || cleave_bundle_prepare_reduce (graph, node, error);
+}
+
+static gboolean
+prepare_arg (CleaveGraph *graph, CleaveNode *node, GError **error)
+{
+  CleaveArgAttrs a = *(const CleaveArgAttrs *) node->attrs;
+  const CleaveInts axes = { 1, { a.axis } };
+
+  if (cleave_node_is_fixed (node))
+    return TRUE;
+  if (!a.keepdims)
+    {
+      a.keepdims = TRUE;
+      node = keep_dims (graph, node, &a, &axes, error);
+      if (node == NULL)
+        return FALSE;
+    }
+  return is_computed (node) || cleave_bundle_prepare_arg (graph, node, error);
 }
 
 /* Adds a Where like `node` with -0 in place of operand `slot`. Returns its result; NULL on error.
@@ -208,6 +226,8 @@ prepare (CleaveGraph *graph, CleaveNode *node, GError **error)
     return slice_split (graph, node, error);
   if (g_str_has_prefix (name, "Reduce"))
     return prepare_reduce (graph, node, error);
+  if (g_str_equal (name, "ArgMax") || g_str_equal (name, "ArgMin"))
+    return prepare_arg (graph, node, error);
   if (g_str_equal (name, "RNN") || g_str_equal (name, "GRU") || g_str_equal (name, "LSTM"))
     return cleave_bundle_prepare_recurrent (graph, node, error);
   if (g_str_equal (name, "Where") && node->results[0].type.element == CLEAVE_FLOAT32 &&

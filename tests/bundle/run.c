@@ -260,6 +260,29 @@ START_TEST (poolings_of_floats_sum_row_by_row)
 }
 END_TEST
 
+/* Without keepdims, the values of the operand have another layout than those of the result. */
+START_TEST (an_arg_max_of_channels_without_keepdims_reads_row_by_row)
+{
+  CleaveBundleIo in = { NULL, CLEAVE_BUNDLE_ROWS };
+  CleaveBundleOptions o = { .inputs = &in, .n_inputs = 1, .max_added_macs = CLEAVE_NOTHING_ADDED };
+  Seen seen = { 0 };
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autofree char *text = g_strdup_printf ("%%x = Input : float32 1x8x20x16\n"
+                                               "%%w = Constant seed=1 : float32 8x8x3x3\n"
+                                               "%%c = Conv %%x, %%w pads=1,1,1,1\n"
+                                               "%%y = %s %%c axis=1 keepdims=0\n"
+                                               "output %%y\n",
+                                               i == 0 ? "ArgMax" : "ArgMin");
+      g_autoptr (CleaveGraph) graph = cleave_graph_parse (text, "arg", NULL);
+
+      /* 20 rows of the result, 3 of the input and 1 of the Conv */
+      ck_assert_int_le (check (graph, i, o, &seen).arena_bytes, 20 * 16 * 8 + (3 + 1) * 16 * 8 * 4);
+    }
+}
+END_TEST
+
 START_TEST (a_bundle_of_a_small_model_has_small_types)
 {
   g_autoptr (CleaveGraph) graph = network_random (0);
@@ -275,7 +298,7 @@ add_tests (Suite *suite)
 
   cleave_add_case (suite, "run", bundles_of_random_networks_have_the_bits_of_a_program,
                    each_input_by_rows_has_a_function_of_its_own, poolings_of_floats_sum_row_by_row,
-                   NULL);
+                   an_arg_max_of_channels_without_keepdims_reads_row_by_row, NULL);
   tcase_set_timeout (tests, 300); /* in seconds: the compiler alone takes several seconds */
   tcase_add_loop_test (tests, bundles_of_batches_and_sequences_have_the_bits_of_a_program, 0,
                        G_N_ELEMENTS (texts));
