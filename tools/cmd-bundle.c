@@ -232,8 +232,7 @@ is_op (const CleaveNode *node, const char *op)
 }
 
 /* Prints a note if Convs and MatMuls read dequantized weights. A pass can make these nodes compute
- * integers, which need less memory. If a MatMul multiplies two computed values, prints no note: the
- * pass would make a QLinearMatMul for which a bundle has no kernel. */
+ * integers, which need less memory. */
 static void
 note_floats (const CleaveGraph *graph)
 {
@@ -244,15 +243,13 @@ note_floats (const CleaveGraph *graph)
     {
       const CleaveNode *w = get_maker (node, 1);
 
-      if (!is_op (w, "DequantizeLinear") || !(is_op (node, "Conv") || is_op (node, "MatMul")))
-        continue;
-      if (!is_op (get_maker (w, 0), "Constant"))
-        return;
-      n++;
+      if ((is_op (node, "Conv") || is_op (node, "MatMul")) && is_op (w, "DequantizeLinear") &&
+          is_op (get_maker (w, 0), "Constant"))
+        n++;
     }
   if (n > 0)
-    g_printerr ("cleave: note: %u node%s of Conv and MatMul compute%s floats from quantized "
-                "weights. For less memory, make integer nodes first: cleave opt MODEL --passes "
+    g_printerr ("cleave: note: %u node%s (Conv or MatMul) compute%s floats from quantized weights. "
+                "For less memory, make integer nodes first: cleave opt MODEL --passes "
                 "simplify,fuse-quantized,clean-up -o BYTES.onnx\n",
                 n, n == 1 ? "" : "s", n == 1 ? "s" : "");
 }

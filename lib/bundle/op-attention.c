@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Records of ops of transformers: LayerNormalization, the product of two variable operands, and a
- * Gather of rows of a constant table. */
+/* Records of ops of transformers: LayerNormalization, the products of two operands that are
+ * computed at run time, and a Gather of rows of a constant table. */
+
+#include <math.h>
+#include <string.h>
 
 #include "op-help.h"
 #include "ops.h"
@@ -53,7 +56,7 @@ describe_layer_norm (const CleaveNode *node, CleaveBundleLayer *layer, GError **
   return TRUE;
 }
 
-/* The functions below describe MatMul. */
+/* The functions below describe MatMul and QLinearMatMul. */
 
 static gboolean
 has_channels_last (const CleaveResult *value)
@@ -61,30 +64,106 @@ has_channels_last (const CleaveResult *value)
   return cleave_bundle_image (value).channel_dim == (gint) value->type.shape.rank - 1;
 }
 
+/* Returns the fields of a CleaveMatMul for a product of A and B. `operand_b`: index of B among the
+ * operands; A has the index 0. Returns NULL and sets the error if the kernels cannot multiply A and
+ * B. */
+static char *
+print_matmul (const CleaveNode *node, guint operand_b, GError **error)
+{
+  const CleaveResult *a = node->operands[0].result, *b = node->operands[operand_b].result;
+  CleaveBundleImage from = cleave_bundle_image (a), factors = cleave_bundle_image (b);
+  guint rank = a->type.shape.rank;
+
+  if (rank < 2 || b->type.shape.rank < 2 ||
+      (b->type.shape.rank != rank && (b->type.shape.rank != 2 || rank > 4)))
+    {
+      cleave_bundle_fail (node, error,
+                          "a bundle needs two stacks of matrices of the same rank, or a matrix B");
+      return NULL;
+    }
+  if (!has_channels_last (a) || !has_channels_last (b) || !has_channels_last (&node->results[0]))
+    {
+      cleave_bundle_fail (node, error, "a bundle needs the channels of A and B last");
+      return NULL;
+    }
+  return g_strdup_printf (".in = %" G_GINT64_FORMAT ", .out = %" G_GINT64_FORMAT
+                          ", .has_columns = %d, .has_one_row = { %d, %d }",
+                          from.channels, factors.channels, factors.column_dim >= 0, from.rows == 1,
+                          factors.rows == 1);
+}
+
 gboolean
 cleave_bundle_describe_product (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
-  enum { A, B };
-  const CleaveResult *a = node->operands[A].result, *b = node->operands[B].result;
-  CleaveBundleImage from = cleave_bundle_image (a), factors = cleave_bundle_image (b);
-  guint rank = a->type.shape.rank;
   g_autofree char *fields = NULL;
 
-  if (!cleave_bundle_need_element (node, A, CLEAVE_FLOAT32, error))
+  if (!cleave_bundle_need_element (node, 0, CLEAVE_FLOAT32, error))
     return FALSE;
-  if (rank < 2 || b->type.shape.rank < 2 ||
-      (b->type.shape.rank != rank && (b->type.shape.rank != 2 || rank > 4)))
-    return cleave_bundle_fail (node, error,
-                               "a bundle needs two stacks of matrices of the same rank, or a "
-                               "matrix B");
-  if (!has_channels_last (a) || !has_channels_last (b) || !has_channels_last (&node->results[0]))
-    return cleave_bundle_fail (node, error, "a bundle needs the channels of A and B last");
-  fields = g_strdup_printf (".in = %" G_GINT64_FORMAT ", .out = %" G_GINT64_FORMAT
-                            ", .has_columns = %d, .has_one_row = { %d, %d }",
-                            from.channels, factors.channels, factors.column_dim >= 0,
-                            from.rows == 1, factors.rows == 1);
+  fields = print_matmul (node, 1, error);
+  if (fields == NULL)
+    return FALSE;
   cleave_bundle_layer_set_kernel (layer, "matmul-f32", "cleave_matmul_f32");
-  cleave_bundle_layer_set_params (layer, "CleaveMatMulF32", fields);
+  cleave_bundle_layer_set_params (layer, "CleaveMatMul", fields);
+  return TRUE;
+}
+
+/* Operand indices of QLinearMatMul. */
+enum { A, A_SCALE, A_ZERO, B, B_SCALE, B_ZERO, Y_SCALE, Y_ZERO, N_OPERANDS };
+
+/* Checks that each scale and zero point is a constant with one element. */
+static gboolean
+check_scales (const CleaveNode *node, GError **error)
+{
+  for (guint i = A; i < N_OPERANDS; i++)
+    if (i != A && i != B &&
+        (!cleave_bundle_need_constants (node, i, i + 1, "scales and zero points", error) ||
+         (cleave_shape_n_elements (&node->operands[i].result->type.shape) != 1 &&
+          cleave_bundle_fail (node, error,
+                              "a bundle needs one scale and one zero point for each of a, b and y, "
+                              "if a run computes a and b"))))
+      return FALSE;
+  return TRUE;
+}
+
+static float
+load_scale (const CleaveNode *node, guint operand)
+{
+  return *(const float *) cleave_bundle_constant (node, operand);
+}
+
+gboolean
+cleave_bundle_describe_product_of_bytes (const CleaveNode *node,
+                                         CleaveBundleLayer *layer,
+                                         GError **error)
+{
+  const gboolean has_sign = node->results[0].type.element == CLEAVE_INT8;
+  g_autofree char *shape = NULL, *fields = NULL;
+  gint64 y_zero;
+  float scale;
+  gint32 bits;
+
+  if (!check_scales (node, error))
+    return FALSE;
+  shape = print_matmul (node, B, error);
+  if (shape == NULL)
+    return FALSE;
+  scale = load_scale (node, A_SCALE) * load_scale (node, B_SCALE) / load_scale (node, Y_SCALE);
+  if (!isfinite (scale))
+    return cleave_bundle_fail (node, error, "the scales must be finite; the scale of y is %g",
+                               (double) scale);
+  memcpy (&bits, &scale, sizeof bits);
+  y_zero = cleave_bundle_integer (node, Y_ZERO, 0);
+  fields = g_strdup_printf (
+      ".shape = { %s }, .multiplier = %d, .zeros = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
+      " }, .y_zero = %" G_GINT64_FORMAT ", .low = %" G_GINT64_FORMAT ", .high = %" G_GINT64_FORMAT
+      ", .types = { %s, %s }",
+      shape, bits, cleave_bundle_integer (node, A_ZERO, 0), cleave_bundle_integer (node, B_ZERO, 0),
+      y_zero, (has_sign ? G_MININT8 : 0) - y_zero, (has_sign ? G_MAXINT8 : G_MAXUINT8) - y_zero,
+      node->operands[A].result->type.element == CLEAVE_INT8 ? "CLEAVE_S8" : "CLEAVE_U8",
+      node->operands[B].result->type.element == CLEAVE_INT8 ? "CLEAVE_S8" : "CLEAVE_U8");
+  cleave_bundle_layer_set_float_scales (layer);
+  cleave_bundle_layer_set_kernel (layer, "matmul-bytes", "cleave_matmul_bytes");
+  cleave_bundle_layer_set_params (layer, "CleaveMatMulBytes", fields);
   return TRUE;
 }
 

@@ -358,6 +358,8 @@ describe_qlinear_matmul (const CleaveNode *node, CleaveBundleLayer *layer, GErro
   g_auto (CleaveBundleConv) conv = { .groups = 1, .kernel = { 1, 1 } };
   gint64 strides[2];
 
+  if (!cleave_node_is_fixed (x->node) && !cleave_node_is_fixed (node->operands[Q_W].result->node))
+    return cleave_bundle_describe_product_of_bytes (node, layer, error);
   if (!cleave_bundle_need_constants (node, Q_X_SCALE, node->n_operands, "weights and scales",
                                      error))
     return FALSE;

@@ -77,6 +77,11 @@ cleave_bundle_describe_reorder (const CleaveNode *node, CleaveBundleLayer *layer
 gboolean
 cleave_bundle_describe_product (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
 
+/* Describes a QLinearMatMul of two operands that are both computed at run time. */
+gboolean cleave_bundle_describe_product_of_bytes (const CleaveNode *node,
+                                                  CleaveBundleLayer *layer,
+                                                  GError **error);
+
 /* Describes a Resize with linear or cubic interpolation. */
 gboolean
 cleave_bundle_describe_linear (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);

@@ -4,7 +4,7 @@
  *
  *   Softmax, Reduce…, ArgMax, LayerNormalization, along any dimensions
  *     =>  Transpose these dimensions to the end; Reshape to a matrix; the node; Reshape; Transpose
- *   MatMul of stacks of matrices
+ *   MatMul, QLinearMatMul of stacks of matrices
  *     =>  Reshape both operands to [..., matrices, rows, columns]; MatMul; Reshape
  *   an element-wise node that broadcasts an operand
  *     =>  Expand the operand
@@ -235,17 +235,31 @@ stack (CleaveGraph *graph,
   return reshape (graph, node, x, &to, error);
 }
 
-/* Replaces a MatMul by a MatMul of `operands`, whose result is reshaped to the shape of the old
- * result. */
-static gboolean
-replace_by_product (CleaveGraph *graph, CleaveNode *node, CleaveResult **operands, GError **error)
+/* Returns the index of B among the operands of a product. In a QLinearMatMul, the scale and the
+ * zero point of A precede B. */
+static guint
+find_b (const CleaveNode *node)
 {
-  CleaveNode *product =
-      cleave_graph_add (graph, node->op, node->name, operands, 2, 1, node->attrs, error);
-  CleaveResult *y = product == NULL ? NULL
-                                    : reshape (graph, node, &product->results[0],
-                                               &node->results[0].type.shape, error);
+  return g_str_equal (node->op->name, "QLinearMatMul") ? 3 : 1;
+}
 
+/* Replaces a product by the same product of `a` and `b`, whose result is reshaped to the shape of
+ * the old result. */
+static gboolean
+replace_by_product (
+    CleaveGraph *graph, CleaveNode *node, CleaveResult *a, CleaveResult *b, GError **error)
+{
+  g_autofree CleaveResult **operands = g_new (CleaveResult *, node->n_operands);
+  CleaveNode *product;
+  CleaveResult *y;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    operands[i] = i == 0 ? a : i == find_b (node) ? b : node->operands[i].result;
+  product = cleave_graph_add (graph, node->op, node->name, operands, node->n_operands, 1,
+                              node->attrs, error);
+  y = product == NULL
+          ? NULL
+          : reshape (graph, node, &product->results[0], &node->results[0].type.shape, error);
   if (y != NULL)
     cleave_result_replace_uses (&node->results[0], y);
   return y != NULL;
@@ -258,33 +272,46 @@ join_rows (CleaveGraph *graph, CleaveNode *node, GError **error)
 {
   const CleaveShape *a = &node->operands[0].result->type.shape;
   Lines lines = find_lines (a, 1u << (a->rank - 1));
-  CleaveResult *operands[] = {
-    reshape (graph, node, node->operands[0].result, &lines.matrix, error), node->operands[1].result
-  };
+  CleaveResult *rows = reshape (graph, node, node->operands[0].result, &lines.matrix, error);
 
-  if (operands[0] == NULL)
-    return FALSE;
-  return replace_by_product (graph, node, operands, error);
+  return rows != NULL &&
+         replace_by_product (graph, node, rows, node->operands[find_b (node)].result, error);
+}
+
+/* Returns whether a scale or zero point of a QLinearMatMul has more than one element, and is not
+ * one for each column of B. */
+static gboolean
+has_scales_of_rows (const CleaveNode *node)
+{
+  for (guint i = 1; i < node->n_operands; i++)
+    if (i != find_b (node))
+      {
+        const CleaveShape *shape = &node->operands[i].result->type.shape;
+
+        if (cleave_shape_n_elements (shape) > 1 &&
+            (i < find_b (node) || i > find_b (node) + 2 || shape->rank > 1))
+          return TRUE;
+      }
+  return FALSE;
 }
 
 gboolean
 cleave_bundle_prepare_matmul (CleaveGraph *graph, CleaveNode *node, GError **error)
 {
-  CleaveResult *a = node->operands[0].result, *b = node->operands[1].result;
+  CleaveResult *a = node->operands[0].result, *b = node->operands[find_b (node)].result;
   CleaveShape batch = node->results[0].type.shape;
-  CleaveResult *operands[2];
 
+  if (has_scales_of_rows (node))
+    return TRUE; /* a reshape of A could separate the rows from their scales */
   if (a->type.shape.rank < 2 || b->type.shape.rank < 2 || cleave_node_is_fixed (a->node) ||
       (b->type.shape.rank > 2 && cleave_node_is_fixed (b->node)))
     return TRUE;
   if (b->type.shape.rank == 2)
     return join_rows (graph, node, error);
   batch.rank -= 2;
-  operands[0] = stack (graph, node, a, &batch, error);
-  operands[1] = operands[0] == NULL ? NULL : stack (graph, node, b, &batch, error);
-  if (operands[1] == NULL)
-    return FALSE;
-  return replace_by_product (graph, node, operands, error);
+  a = stack (graph, node, a, &batch, error);
+  b = a == NULL ? NULL : stack (graph, node, b, &batch, error);
+  return b != NULL && replace_by_product (graph, node, a, b, error);
 }
 
 /* Rewrites an element-wise node that broadcasts an operand: adds an Expand. */

@@ -120,7 +120,7 @@ rewrite (CleaveGraph *graph, CleaveNode *node, GError **error)
   } rewrites[] = {
     { " Softmax LogSoftmax ", cleave_bundle_prepare_softmax },
     { " LayerNormalization ", cleave_bundle_prepare_layer_norm },
-    { " MatMul ", cleave_bundle_prepare_matmul },
+    { " MatMul QLinearMatMul ", cleave_bundle_prepare_matmul },
     { " Gemm ", cleave_bundle_prepare_gemm },
     { " Add Sub Mul Div Max Min Equal Less Greater LessOrEqual GreaterOrEqual And Or Xor Where "
       "TfliteAdd TfliteSub TfliteMul ",

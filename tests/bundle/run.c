@@ -81,6 +81,11 @@ START_TEST (bundles_of_random_networks_have_the_bits_of_a_program)
 }
 END_TEST
 
+#define BYTE_SCALES                                                                                \
+  "%s = Constant value=0.0625 : float32 scalar\n%t = Constant value=1.375 : float32 scalar\n"      \
+  "%ua = Constant value=131 : uint8 scalar\n%ub = Constant value=0 : uint8 scalar\n"               \
+  "%ib = Constant value=-7 : int8 scalar\n%iy = Constant value=12 : int8 scalar\n"
+
 /* Graphs whose values have other shapes in a bundle than in the graph. Some graphs join or mix the
  * images of a batch, or compute a batch as one image. Other graphs contain sequences, or
  * normalizations along any dimensions. */
@@ -95,6 +100,22 @@ static const char *const texts[] = {
   "%y = ReduceMax %s axes=1,3 keepdims=0\noutput %y\noutput %c\n",
   "%x = Input : float32 1x2x4x6\n%b = Input : float32 1x2x6x3\n%c = GlobalMaxPool %x\n"
   "%y = MatMul %x, %b\noutput %y\noutput %c\n",
+  /* products of bytes: of matrices, of stacks of matrices, and of a stack and a matrix
+   */
+  "%a = Input : uint8 5x7\n%b = Input : int8 7x3\n" BYTE_SCALES
+  "%y = QLinearMatMul %a, %s, %ua, %b, %s, %ib, %t, %iy\noutput %y\n",
+  "%a = Input : int8 2x3x5x70\n%b = Input : uint8 3x70x9\n" BYTE_SCALES
+  "%y = QLinearMatMul %a, %s, %ib, %b, %s, %ua, %t, %ua\noutput %y\n",
+  "%a = Input : int8 3x4x6\n%b = Input : int8 6x2\n" BYTE_SCALES
+  "%y = QLinearMatMul %a, %s, %ib, %b, %s, %iy, %t, %ib\noutput %y\n",
+  "%a = Input : int8 1x2x4x6\n%b = Input : int8 1x2x6x3\n%d = Input : int8 1x1x4x6\n" BYTE_SCALES
+  "%y = QLinearMatMul %a, %s, %ib, %b, %s, %iy, %t, %ib\n"
+  "%z = QLinearMatMul %d, %s, %iy, %b, %s, %ib, %t, %ua\noutput %y\noutput %z\n",
+  "%a = Input : int8 1x2x4x6\n%b = Input : uint8 1x1x6x3\n" BYTE_SCALES
+  "%y = QLinearMatMul %a, %s, %ib, %b, %s, %ub, %t, %ib\noutput %y\n",
+  "%a = Input : uint8 1x2x4x6\n%b = Input : uint8 1x2x6x3\n%c = MaxPool %a "
+  "kernel_shape=2,2\n" BYTE_SCALES
+  "%y = QLinearMatMul %a, %s, %ua, %b, %s, %ub, %t, %ub\noutput %y\noutput %c\n",
   "%x = Input : float32 1x3x4x5\n%scale = Constant seed=1 : float32 3\n"
   "%b = Constant seed=2 : float32 3\n%y = InstanceNormalization %x, %scale, %b\noutput %y\n",
   "%x = Input : float32 3x1x4x5\n%a = Constant seed=1 : float32 3x1x1x5\n%y = Add %x, %a\n"

@@ -78,6 +78,7 @@
 void cleave_conv_s8 (const CleaveCall *call);
 void cleave_depthwise_s8 (const CleaveCall *call);
 void cleave_conv_integer (const CleaveCall *call);
+void cleave_matmul_bytes (const CleaveCall *call);
 void cleave_average_pool_s8 (const CleaveCall *call);
 void cleave_average_pool_row_s8 (const CleaveCall *call);
 void cleave_average_pool_end_s8 (const CleaveCall *call);

@@ -98,18 +98,6 @@ typedef struct
   int32_t channels, n, n_columns;
 } CleaveLayerNormF32;
 
-/* A matrix product of two values A and B, whose elements have the indices [row][column][channel].
- * Element [r][i][j] of the result is a sum over the channels k of A. If has_columns is 0, the terms
- * of the sum are A[r][i][k] * B[k][0][j]. If has_columns is 1, the terms are A[r][i][k] *
- * B[r][k][j]: each row r is a separate matrix product. */
-typedef struct
-{
-  int32_t in, out; /* numbers of channels of A and of B */
-  uint8_t has_columns;
-  uint8_t has_one_row[2]; /* [0]: all rows of the result read row 0 of A; [1]: all rows of the
-                           * result read row 0 of B */
-} CleaveMatMulF32;
-
 /* y = fma (x - mean, factor, offset), for each channel. */
 typedef struct
 {

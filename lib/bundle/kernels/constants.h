@@ -109,6 +109,29 @@ typedef struct
   uint8_t x_type, weight_bytes, y_bytes, is_wide, is_transposed;
 } CleaveConvInteger;
 
+/* A matrix product of two values A and B, whose elements have the indices [row][column][channel].
+ * Element [r][i][j] of the result is a sum over the channels k of A. If has_columns is 0, the terms
+ * of the sum are A[r][i][k] * B[k][0][j]. If has_columns is 1, the terms are A[r][i][k] *
+ * B[r][k][j]: each row r is a separate matrix product. */
+typedef struct
+{
+  int32_t in, out; /* numbers of channels of A and of B */
+  uint8_t has_columns;
+  uint8_t has_one_row[2]; /* [0]: all rows of the result read row 0 of A; [1]: all rows of the
+                           * result read row 0 of B */
+} CleaveMatMul;
+
+/* A matrix product of two values of int8 or uint8. */
+typedef struct
+{
+  CleaveMatMul shape;
+  int32_t multiplier; /* bits of a float scale */
+  int32_t zeros[2];   /* zero points of A and of B */
+  int32_t y_zero;
+  int32_t low, high; /* bounds of the result minus y_zero */
+  uint8_t types[2];  /* types of the elements of A and of B: CLEAVE_S8 or CLEAVE_U8 */
+} CleaveMatMulBytes;
+
 typedef struct
 {
   CleaveSlide slide;

@@ -19,7 +19,7 @@ matmul_f32_add (float *y, float a, const float *b, int32_t n)
 void
 cleave_matmul_f32 (const CleaveCall *call)
 {
-  const CleaveMatMulF32 *p = call->params;
+  const CleaveMatMul *p = call->params;
   const CleaveRows *a = &call->x[0], *b = &call->x[1];
   const float *from = (const float *) cleave_row (a, p->has_one_row[0] ? 0 : call->row);
   float *y = (float *) (void *) call->y;
