@@ -19,6 +19,7 @@ struct _CleaveBundle
   guint n_memories; /* number of memories of the device that hold buffers; 0: one arena */
   char **memories;  /* names of the memories */
   gint64 *memory_sizes;
+  gboolean by_memory; /* the order of the layers (cleave_bundle_order_nodes() in model-parts.h) */
   CleaveBundleModel *model;
   CleaveBundlePlan *plan;
   CleaveBundleLayout *layout;
@@ -32,8 +33,20 @@ gboolean cleave_bundle_choose_plan (CleaveBundle *bundle,
                                     const CleaveBundleOptions *options,
                                     GError **error);
 void cleave_bundle_clear_plan (CleaveBundle *bundle);
+/* Sets the error that no plan meets the limit, and the options that lower the bytes. Returns
+ * FALSE. */
+gboolean
+cleave_bundle_refuse (const CleaveBundle *bundle, const CleaveBundleOptions *o, GError **error);
 /* Returns the bytes that the buffers of a plan need in one arena. */
-gint64 cleave_bundle_count_bytes (const CleaveBundle *bundle, const CleaveBundlePlan *plan);
+static inline gint64
+cleave_bundle_count_bytes (const CleaveBundle *bundle, const CleaveBundlePlan *plan)
+{
+  const CleaveBundleMemories one = { 0 };
+  g_autoptr (CleaveBundleLayout) layout =
+      cleave_bundle_layout_new (bundle->model, plan, &one, bundle->align);
+
+  return layout->n_bytes;
+}
 
 /* The next functions return the texts of the bundle's files: header, source, weights, kernels. The
  * caller frees the texts. */

@@ -37,26 +37,6 @@ check_extents (const CleaveBundleModel *model, GError **error)
 /* The functions below choose the plan of a model. */
 
 static gint64
-count_macs (const CleaveBundleModel *model)
-{
-  gint64 macs = 0;
-
-  for (guint i = 0; i < model->steps->len; i++)
-    macs += cleave_bundle_step (model, i)->macs;
-  return macs;
-}
-
-gint64
-cleave_bundle_count_bytes (const CleaveBundle *bundle, const CleaveBundlePlan *plan)
-{
-  const CleaveBundleMemories one = { 0 };
-  g_autoptr (CleaveBundleLayout) layout =
-      cleave_bundle_layout_new (bundle->model, plan, &one, bundle->align);
-
-  return layout->n_bytes;
-}
-
-static gint64
 find_max_macs (gint64 macs, double max_added)
 {
   double most = (double) macs * (1 + max_added);
@@ -84,7 +64,7 @@ lay_out (const CleaveBundle *bundle, CleaveBundlePlan **plan)
 {
   const CleaveBundleMemories one = { 0 };
   CleaveBundleLayout *layout = cleave_bundle_layout_new (bundle->model, *plan, &one, bundle->align);
-  gint64 max_macs = MAX ((*plan)->macs, count_macs (bundle->model));
+  gint64 max_macs = MAX ((*plan)->macs, cleave_bundle_count_macs (bundle->model));
   CleaveBundleLayout *other_layout;
   CleaveBundlePlan *other;
 
@@ -155,89 +135,10 @@ try_memories (CleaveBundle *bundle, GPtrArray *plans)
   return FALSE;
 }
 
-/* The functions below make the message about a limit that no plan meets. */
-
-/* Appends the value of --max-added-macs with which a plan has a smaller arena, and the bytes of
- * this arena. Selects the first plan that meets the limit, else the plan with the fewest bytes. */
-static void
-suggest_macs (const CleaveBundle *bundle, gint64 max_memory, GString *message)
-{
-  const double macs = (double) count_macs (bundle->model);
-  g_autoptr (GPtrArray) plans = cleave_bundle_plan_all (bundle->model, bundle->align, G_MAXINT64);
-  gint64 least = bundle->stats.least_bytes;
-  double per_cent = 0;
-
-  for (guint i = 0; i < plans->len && (least > max_memory || per_cent == 0); i++)
-    {
-      const CleaveBundlePlan *plan = plans->pdata[i];
-      gint64 n_bytes = cleave_bundle_count_bytes (bundle, plan);
-
-      if (n_bytes >= least || macs <= 0)
-        continue;
-      least = n_bytes;
-      per_cent = ceil (10000 * ((double) plan->macs - macs) / macs) / 100;
-    }
-  if (per_cent > 0)
-    g_string_append_printf (message,
-                            "; with --max-added-macs %g, the arena has %" G_GINT64_FORMAT " bytes",
-                            per_cent, least);
-}
-
-/* Appends the options that place inputs and outputs apart, if some of them are in the arena. */
-static void
-suggest_apart (const CleaveBundleModel *model, GString *message)
-{
-  gboolean has_input = FALSE, has_output = FALSE;
-
-  for (guint i = 0; i < model->values->len; i++)
-    {
-      const CleaveBundleValue *value = cleave_bundle_value (model, i);
-
-      has_input |= value->producer == CLEAVE_BUNDLE_NONE && value->place == CLEAVE_BUNDLE_ARENA;
-    }
-  for (guint i = 0; i < model->graph->outputs->len; i++)
-    {
-      guint base = cleave_bundle_value (model, model->outputs[i])->base;
-
-      has_output |= cleave_bundle_find_kept (model, i, FALSE) == NULL &&
-                    cleave_bundle_value (model, base)->place == CLEAVE_BUNDLE_ARENA;
-    }
-  if (has_input)
-    g_string_append (message, "; --input apart keeps the inputs out of the arena");
-  if (has_output)
-    g_string_append (message, "; --output apart keeps the outputs out of the arena");
-}
-
-/* Sets the error that no plan meets the limit, and the options that lower the bytes. Returns
- * FALSE. */
-static gboolean
-refuse (const CleaveBundle *bundle, const CleaveBundleOptions *o, GError **error)
-{
-  g_autoptr (GString) message = g_string_new (NULL);
-
-  if (error == NULL)
-    return FALSE;
-  if (bundle->n_memories > 0)
-    g_string_append_printf (message,
-                            "no plan fits into the memories; in one memory, the smallest arena "
-                            "found has %" G_GINT64_FORMAT " bytes",
-                            bundle->stats.least_bytes);
-  else
-    g_string_append_printf (message,
-                            "the limit of %" G_GINT64_FORMAT " bytes is below the smallest arena "
-                            "found, which has %" G_GINT64_FORMAT " bytes; try --max-memory "
-                            "%" G_GINT64_FORMAT,
-                            o->max_memory, bundle->stats.least_bytes, bundle->stats.least_bytes);
-  if (o->max_added_macs != 0)
-    suggest_macs (bundle, o->max_memory, message);
-  suggest_apart (bundle->model, message);
-  return cleave_fail (error, CLEAVE_ERROR_LIMIT, "%s", message->str);
-}
-
 static gboolean
 choose_plan (CleaveBundle *bundle, const CleaveBundleOptions *o, GError **error)
 {
-  gint64 macs = count_macs (bundle->model), max_memory = o->max_memory;
+  gint64 macs = cleave_bundle_count_macs (bundle->model), max_memory = o->max_memory;
   g_autoptr (GPtrArray) plans = cleave_bundle_plan_all (bundle->model, bundle->align,
                                                         find_max_macs (macs, o->max_added_macs));
   gboolean is_met;
@@ -257,7 +158,7 @@ choose_plan (CleaveBundle *bundle, const CleaveBundleOptions *o, GError **error)
     }
   for (guint i = 0; i < plans->len; i++)
     g_clear_pointer (&g_ptr_array_index (plans, i), cleave_bundle_plan_free);
-  return is_met || refuse (bundle, o, error);
+  return is_met || cleave_bundle_refuse (bundle, o, error);
 }
 
 /* The functions below lower the graph, and choose the calls of CMSIS-NN. */
@@ -279,9 +180,30 @@ plan (CleaveBundle *bundle,
       gint64 max_call_bytes,
       GError **error)
 {
-  bundle->model = cleave_bundle_model_new ((CleaveGraph *) graph, o, max_call_bytes, error);
+  bundle->model =
+      cleave_bundle_model_new ((CleaveGraph *) graph, o, max_call_bytes, bundle->by_memory, error);
   return bundle->model != NULL && check_extents (bundle->model, error) &&
          choose_plan (bundle, o, error);
+}
+
+/* Returns a bundle with the same names and limits, and without a plan. */
+static CleaveBundle
+make_trial (const CleaveBundle *bundle)
+{
+  CleaveBundle trial = *bundle;
+
+  trial.model = NULL;
+  trial.plan = NULL;
+  trial.layout = NULL;
+  return trial;
+}
+
+/* Replaces the plan of a bundle by the plan of `trial`. */
+static void
+take_trial (CleaveBundle *bundle, const CleaveBundle *trial)
+{
+  cleave_bundle_clear_plan (bundle);
+  *bundle = *trial;
 }
 
 /* Plans the bundle again, with another `max_call_bytes`, and keeps the new plan if it meets the
@@ -292,20 +214,14 @@ try_calls (CleaveBundle *bundle,
            const CleaveBundleOptions *o,
            gint64 max_call_bytes)
 {
-  CleaveBundle trial = *bundle;
+  CleaveBundle trial = make_trial (bundle);
 
-  trial.model = NULL;
-  trial.plan = NULL;
-  trial.layout = NULL;
   if (!plan (&trial, graph, o, max_call_bytes, NULL))
     {
       cleave_bundle_clear_plan (&trial);
       return FALSE;
     }
-  cleave_bundle_clear_plan (bundle);
-  bundle->model = trial.model;
-  bundle->plan = trial.plan;
-  bundle->layout = trial.layout;
+  take_trial (bundle, &trial);
   return TRUE;
 }
 
@@ -344,6 +260,45 @@ add_calls (CleaveBundle *bundle, const CleaveGraph *graph, const CleaveBundleOpt
     }
 }
 
+/* Plans the layers in the order in which the nodes were built, and in the order of the least memory
+ * if each value is whole. Without a limit, keeps the plan with fewer bytes. With a limit, keeps the
+ * first plan that meets the limit. If no plan meets the limit, the error names the smaller one. */
+static gboolean
+plan_orders (CleaveBundle *bundle,
+             const CleaveGraph *graph,
+             const CleaveBundleOptions *o,
+             gint64 max_call_bytes,
+             GError **error)
+{
+  g_autoptr (GError) reason = NULL, other_reason = NULL;
+  const gboolean is_met = plan (bundle, graph, o, max_call_bytes, &reason);
+  CleaveBundle other = make_trial (bundle);
+  gboolean is_other_met;
+
+  if (is_met ? o->max_memory > 0 || o->n_memories > 0
+             : !g_error_matches (reason, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
+    {
+      if (!is_met)
+        g_propagate_error (error, g_steal_pointer (&reason));
+      return is_met;
+    }
+  other.by_memory = TRUE;
+  is_other_met = plan (&other, graph, o, max_call_bytes, &other_reason);
+  if (is_other_met && (!is_met || other.layout->n_bytes < bundle->layout->n_bytes))
+    {
+      take_trial (bundle, &other);
+      return TRUE;
+    }
+  cleave_bundle_clear_plan (&other);
+  if (is_met)
+    return TRUE;
+  if (other.stats.least_bytes < bundle->stats.least_bytes)
+    g_propagate_error (error, g_steal_pointer (&other_reason));
+  else
+    g_propagate_error (error, g_steal_pointer (&reason));
+  return FALSE;
+}
+
 gboolean
 cleave_bundle_choose_plan (CleaveBundle *bundle,
                            const CleaveGraph *graph,
@@ -352,7 +307,7 @@ cleave_bundle_choose_plan (CleaveBundle *bundle,
 {
   gboolean calls_cmsis = options->kernels == CLEAVE_BUNDLE_KERNELS_CMSIS_NN;
 
-  if (!plan (bundle, graph, options, calls_cmsis ? 0 : -1, error))
+  if (!plan_orders (bundle, graph, options, calls_cmsis ? 0 : -1, error))
     return FALSE;
   if (calls_cmsis)
     add_calls (bundle, graph, options);

@@ -8,6 +8,7 @@
  *   model.c      turns nodes into steps
  *   recurrent.c  turns recurrent nodes into steps
  *   ports.c      adds inputs and outputs, and sets the memory in which they lie
+ *   order.c      orders the nodes
  *   states.c     pairs states: inputs whose value is an output of the previous run */
 
 #include "model.h"
@@ -20,7 +21,13 @@ typedef struct
   gint64 max_call_bytes; /* a layer calls CMSIS-NN only if the operands, the result and the context
                             buffer of the call have at most this many bytes; negative: no layer
                             calls CMSIS-NN */
+  gboolean by_memory;    /* the order of the nodes, as in cleave_bundle_order_nodes() */
 } CleaveBundleBuilder;
+
+/* Returns the nodes of a graph in a topological order. `by_memory` FALSE: the order in which the
+ * nodes were built; TRUE: the order with the lowest peak if each value is whole. Returns NULL and
+ * sets the error if the graph has a cycle. */
+GPtrArray *cleave_bundle_order_nodes (const CleaveGraph *graph, gboolean by_memory, GError **error);
 
 /* Adds a value for a result, and returns the value's index. */
 guint cleave_bundle_add_value (CleaveBundleBuilder *b, const CleaveResult *result);

@@ -293,8 +293,7 @@ add_node (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
   return node->op->flags & CLEAVE_OP_JOIN ? add_join (b, node, error) : add_step (b, node, error);
 }
 
-/* Appends the name of a refused node to the list `names`. `n`: number of nodes that were refused
- * before. */
+/* Appends the name of a refused node. `n`: number of nodes that were refused before. */
 static void
 name_refused (const CleaveNode *node, guint n, GString *names)
 {
@@ -350,7 +349,7 @@ build (CleaveBundleBuilder *b, GError **error)
       !cleave_bundle_fold_constants (b->model->graph, error))
     return FALSE;
   cleave_bundle_add_inputs (b);
-  order = cleave_graph_get_order (b->model->graph, error);
+  order = cleave_bundle_order_nodes (b->model->graph, b->by_memory, error);
   if (order == NULL || !add_nodes (b, order, error) || !cleave_bundle_mark_readers (b, error))
     return FALSE;
   cleave_bundle_list_readers (b->model);
@@ -362,11 +361,12 @@ CleaveBundleModel *
 cleave_bundle_model_new (CleaveGraph *graph,
                          const CleaveBundleOptions *options,
                          gint64 max_call_bytes,
+                         gboolean by_memory,
                          GError **error)
 {
   g_autoptr (CleaveBundleModel) model = g_new0 (CleaveBundleModel, 1);
   g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
-  CleaveBundleBuilder b = { model, options, values, max_call_bytes };
+  CleaveBundleBuilder b = { model, options, values, max_call_bytes, by_memory };
 
   model->graph = cleave_graph_copy (graph);
   model->values = g_array_new (FALSE, TRUE, sizeof (CleaveBundleValue));

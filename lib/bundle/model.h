@@ -102,10 +102,12 @@ typedef struct
 
 /* Lowers a graph to values and steps. Fails with the name of the first node that a bundle cannot
  * compute. A layer calls CMSIS-NN if the operands, the result and the context buffer of the call
- * have at most `max_call_bytes`. If `max_call_bytes` is negative, no layer calls CMSIS-NN. */
+ * have at most `max_call_bytes`. If `max_call_bytes` is negative, no layer calls CMSIS-NN.
+ * `by_memory`: order of the steps (cleave_bundle_order_nodes() in model-parts.h). */
 CleaveBundleModel *cleave_bundle_model_new (CleaveGraph *graph,
                                             const CleaveBundleOptions *options,
                                             gint64 max_call_bytes,
+                                            gboolean by_memory,
                                             GError **error);
 void cleave_bundle_model_free (CleaveBundleModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveBundleModel, cleave_bundle_model_free)
@@ -133,6 +135,17 @@ static inline gint64
 cleave_bundle_value_bytes (const CleaveBundleValue *value)
 {
   return value->image.images * value->image.rows * cleave_bundle_row_bytes (value);
+}
+
+/* Returns the MACs of a run without recomputed values. */
+static inline gint64
+cleave_bundle_count_macs (const CleaveBundleModel *model)
+{
+  gint64 macs = 0;
+
+  for (guint i = 0; i < model->steps->len; i++)
+    macs += cleave_bundle_step (model, i)->macs;
+  return macs;
 }
 
 /* Name of the kernel of the steps that only reserve a context buffer for a call of CMSIS-NN. */

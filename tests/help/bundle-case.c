@@ -196,7 +196,7 @@ cleave_bundle_case_new (const CleaveRandomOp *maker, guint seed)
     return NULL;
   fix_operands (graph, node, rand);
   cleave_graph_add_output (graph, "y", &node->results[0], NULL);
-  model = cleave_bundle_model_new (graph, &options, -1, &error);
+  model = cleave_bundle_model_new (graph, &options, -1, FALSE, &error);
   if (model == NULL && g_getenv ("BUNDLE_TEST_TELL") != NULL)
     g_printerr ("%s\n", error->message);
   if (model == NULL)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Orders the nodes of a graph for a bundle. A loop contains only consecutive steps, so the order
+ * decides which layers can share a loop. */
+
+#include "../memory/ordering.h"
+#include "model-parts.h"
+
+GPtrArray *
+cleave_bundle_order_nodes (const CleaveGraph *graph, gboolean by_memory, GError **error)
+{
+  CleaveStorage *storage = NULL;
+  GPtrArray *order;
+
+  if (!by_memory)
+    return cleave_graph_get_order (graph, error);
+  order = cleave_order_with_storage (graph, &storage, error);
+  g_clear_pointer (&storage, cleave_storage_free);
+  return order;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Tests the order of the layers of a bundle. */
+
+#include <cleave/cleave-bundle.h>
+
+#include "test.h"
+
+#define BRANCHES_BEGIN                                                                             \
+  "%x = Input : float32 1x4x16x16\n%w = Constant seed=1 : float32 16x4x3x3\n"                      \
+  "%r = Constant seed=2 : float32 1x16x3x3\n"
+#define BRANCHES_END "%i = Add %f, %g\n%y = Add %i, %h\noutput %y\n"
+
+/* Three branches of convolutions read the same value. In the second text, the first nodes of all
+ * branches come first. If the bundle kept this order, all their wide results would be whole. */
+START_TEST (branches_may_be_listed_in_any_order)
+{
+  static const char *const texts[] = {
+    BRANCHES_BEGIN "%a = Conv %x, %w pads=1,1,1,1\n%f = Conv %a, %r pads=1,1,1,1\n"
+                   "%b = Sigmoid %x\n%d = Conv %b, %w pads=1,1,1,1\n%g = Conv %d, %r pads=1,1,1,1\n"
+                   "%c = Tanh %x\n%e = Conv %c, %w pads=1,1,1,1\n"
+                   "%h = Conv %e, %r pads=1,1,1,1\n" BRANCHES_END,
+    BRANCHES_BEGIN "%b = Sigmoid %x\n%c = Tanh %x\n%a = Conv %x, %w pads=1,1,1,1\n"
+                   "%d = Conv %b, %w pads=1,1,1,1\n%e = Conv %c, %w pads=1,1,1,1\n"
+                   "%f = Conv %a, %r pads=1,1,1,1\n%g = Conv %d, %r pads=1,1,1,1\n"
+                   "%h = Conv %e, %r pads=1,1,1,1\n" BRANCHES_END,
+  };
+  CleaveBundleStats stats[2];
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleaveGraph) graph = cleave_graph_parse (texts[i], NULL, &error);
+      CleaveBundleOptions o = { .max_added_macs = CLEAVE_NOTHING_ADDED };
+      g_autoptr (CleaveBundle) bundle = NULL, same = NULL, less = NULL;
+
+      cleave_assert_no_error (error);
+      bundle = cleave_bundle_new (graph, &o, &error);
+      cleave_assert_no_error (error);
+      cleave_bundle_get_stats (bundle, &stats[i]);
+      o.max_memory = stats[i].arena_bytes;
+      same = cleave_bundle_new (graph, &o, &error);
+      cleave_assert_no_error (error);
+      o.max_memory--;
+      less = cleave_bundle_new (graph, &o, &error);
+      ck_assert_ptr_null (less);
+      ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT));
+    }
+  ck_assert_int_eq (stats[1].arena_bytes, stats[0].arena_bytes);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "order", branches_may_be_listed_in_any_order, NULL);
+}
+
+CLEAVE_TEST_SUITE ("bundle-order", add_tests)
