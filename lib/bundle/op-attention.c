@@ -154,9 +154,9 @@ cleave_bundle_describe_product_of_bytes (const CleaveNode *node,
   memcpy (&bits, &scale, sizeof bits);
   y_zero = cleave_bundle_integer (node, Y_ZERO, 0);
   fields = g_strdup_printf (
-      ".shape = { %s }, .multiplier = %d, .zeros = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
-      " }, .y_zero = %" G_GINT64_FORMAT ", .low = %" G_GINT64_FORMAT ", .high = %" G_GINT64_FORMAT
-      ", .types = { %s, %s }",
+      ".shape = { %s }, .multiplier = %d, .shift = INT8_MAX, .zeros = { %" G_GINT64_FORMAT
+      ", %" G_GINT64_FORMAT " }, .y_zero = %" G_GINT64_FORMAT ", .low = %" G_GINT64_FORMAT
+      ", .high = %" G_GINT64_FORMAT ", .types = { %s, %s }",
       shape, bits, cleave_bundle_integer (node, A_ZERO, 0), cleave_bundle_integer (node, B_ZERO, 0),
       y_zero, (has_sign ? G_MININT8 : 0) - y_zero, (has_sign ? G_MAXINT8 : G_MAXUINT8) - y_zero,
       node->operands[A].result->type.element == CLEAVE_INT8 ? "CLEAVE_S8" : "CLEAVE_U8",

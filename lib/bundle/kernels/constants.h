@@ -126,6 +126,7 @@ typedef struct
 {
   CleaveMatMul shape;
   int32_t multiplier; /* bits of a float scale */
+  int8_t shift;       /* INT8_MAX, which tells cleave_scale() that the scale is a float */
   int32_t zeros[2];   /* zero points of A and of B */
   int32_t y_zero;
   int32_t low, high; /* bounds of the result minus y_zero */

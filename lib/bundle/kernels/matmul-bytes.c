@@ -68,7 +68,7 @@ cleave_matmul_bytes (const CleaveCall *call)
       for (int32_t channel = 0; channel < p->shape.out; channel++)
         {
           const int32_t value =
-              cleave_scale (matmul_bytes_channel (call, from, channel), p->multiplier, INT8_MAX);
+              cleave_scale (matmul_bytes_channel (call, from, channel), p->multiplier, p->shift);
 
           *y++ = (int8_t) (cleave_clamp (value, p->low, p->high) + p->y_zero);
         }
