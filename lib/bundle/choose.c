@@ -260,6 +260,22 @@ add_calls (CleaveBundle *bundle, const CleaveGraph *graph, const CleaveBundleOpt
     }
 }
 
+/* Returns whether two models of one graph have the same steps in the same order. `b` NULL: returns
+ * TRUE. */
+static gboolean
+has_same_order (const CleaveBundleModel *a, const CleaveBundleModel *b)
+{
+  gboolean is_same = b == NULL || a->steps->len == b->steps->len;
+
+  for (guint i = 0; b != NULL && is_same && i < a->steps->len; i++)
+    {
+      const CleaveNode *x = cleave_bundle_step (a, i)->node, *y = cleave_bundle_step (b, i)->node;
+
+      is_same = x == NULL || y == NULL ? x == y : g_str_equal (x->name, y->name);
+    }
+  return is_same;
+}
+
 /* Plans the layers in the order in which the nodes were built, and in the order of the least memory
  * if each value is whole. Without a limit, keeps the plan with fewer bytes. With a limit, keeps the
  * first plan that meets the limit. If no plan meets the limit, the error names the smaller one. */
@@ -283,7 +299,9 @@ plan_orders (CleaveBundle *bundle,
       return is_met;
     }
   other.by_memory = TRUE;
-  is_other_met = plan (&other, graph, o, max_call_bytes, &other_reason);
+  other.model = cleave_bundle_model_new ((CleaveGraph *) graph, o, max_call_bytes, TRUE, NULL);
+  is_other_met =
+      !has_same_order (bundle->model, other.model) && choose_plan (&other, o, &other_reason);
   if (is_other_met && (!is_met || other.layout->n_bytes < bundle->layout->n_bytes))
     {
       take_trial (bundle, &other);
@@ -292,7 +310,7 @@ plan_orders (CleaveBundle *bundle,
   cleave_bundle_clear_plan (&other);
   if (is_met)
     return TRUE;
-  if (other.stats.least_bytes < bundle->stats.least_bytes)
+  if (other_reason != NULL && other.stats.least_bytes < bundle->stats.least_bytes)
     g_propagate_error (error, g_steal_pointer (&other_reason));
   else
     g_propagate_error (error, g_steal_pointer (&reason));
