@@ -115,13 +115,16 @@ static gboolean
 check_scales (const CleaveNode *node, GError **error)
 {
   for (guint i = A; i < N_OPERANDS; i++)
-    if (i != A && i != B &&
-        (!cleave_bundle_need_constants (node, i, i + 1, "scales and zero points", error) ||
-         (cleave_shape_n_elements (&node->operands[i].result->type.shape) != 1 &&
-          cleave_bundle_fail (node, error,
-                              "a bundle needs one scale and one zero point for each of a, b and y, "
-                              "if a run computes a and b"))))
-      return FALSE;
+    {
+      if (i == A || i == B)
+        continue;
+      if (!cleave_bundle_need_constants (node, i, i + 1, "scales and zero points", error))
+        return FALSE;
+      if (cleave_shape_n_elements (&node->operands[i].result->type.shape) != 1)
+        return cleave_bundle_fail (node, error,
+                                   "a bundle needs one scale and one zero point for each of a, b "
+                                   "and y, if a run computes a and b");
+    }
   return TRUE;
 }
 
