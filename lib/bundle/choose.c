@@ -260,14 +260,13 @@ add_calls (CleaveBundle *bundle, const CleaveGraph *graph, const CleaveBundleOpt
     }
 }
 
-/* Returns whether two models of one graph have the same steps in the same order. `b` NULL: returns
- * TRUE. */
+/* Returns whether two models of one graph have the same steps in the same order. */
 static gboolean
 has_same_order (const CleaveBundleModel *a, const CleaveBundleModel *b)
 {
-  gboolean is_same = b == NULL || a->steps->len == b->steps->len;
+  gboolean is_same = a->steps->len == b->steps->len;
 
-  for (guint i = 0; b != NULL && is_same && i < a->steps->len; i++)
+  for (guint i = 0; is_same && i < a->steps->len; i++)
     {
       const CleaveNode *x = cleave_bundle_step (a, i)->node, *y = cleave_bundle_step (b, i)->node;
 
@@ -276,9 +275,20 @@ has_same_order (const CleaveBundleModel *a, const CleaveBundleModel *b)
   return is_same;
 }
 
+/* Returns whether plan `a` is better than plan `b`. With a limit on memory, the plan with fewer MACs
+ * is better. Without a limit, or with equal MACs, the plan with fewer bytes is better. */
+static gboolean
+is_better (const CleaveBundle *a, const CleaveBundle *b, const CleaveBundleOptions *o)
+{
+  const gboolean has_limit = o->max_memory > 0 || o->n_memories > 0;
+
+  return has_limit && a->plan->macs != b->plan->macs ? a->plan->macs < b->plan->macs
+                                                     : a->layout->n_bytes < b->layout->n_bytes;
+}
+
 /* Plans the layers in the order in which the nodes were built, and in the order of the least memory
- * if each value is whole. Without a limit, keeps the plan with fewer bytes. With a limit, keeps the
- * first plan that meets the limit. If no plan meets the limit, the error names the smaller one. */
+ * if each value is whole. Keeps the better plan that meets the limits. If no plan meets the limits,
+ * the error names the smaller plan. */
 static gboolean
 plan_orders (CleaveBundle *bundle,
              const CleaveGraph *graph,
@@ -289,20 +299,14 @@ plan_orders (CleaveBundle *bundle,
   g_autoptr (GError) reason = NULL, other_reason = NULL;
   const gboolean is_met = plan (bundle, graph, o, max_call_bytes, &reason);
   CleaveBundle other = make_trial (bundle);
-  gboolean is_other_met;
+  gboolean is_other_met = FALSE;
 
-  if (is_met ? o->max_memory > 0 || o->n_memories > 0
-             : !g_error_matches (reason, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
-    {
-      if (!is_met)
-        g_propagate_error (error, g_steal_pointer (&reason));
-      return is_met;
-    }
   other.by_memory = TRUE;
-  other.model = cleave_bundle_model_new ((CleaveGraph *) graph, o, max_call_bytes, TRUE, NULL);
-  is_other_met =
-      !has_same_order (bundle->model, other.model) && choose_plan (&other, o, &other_reason);
-  if (is_other_met && (!is_met || other.layout->n_bytes < bundle->layout->n_bytes))
+  if (is_met || g_error_matches (reason, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
+    other.model = cleave_bundle_model_new ((CleaveGraph *) graph, o, max_call_bytes, TRUE, NULL);
+  if (other.model != NULL && !has_same_order (bundle->model, other.model))
+    is_other_met = choose_plan (&other, o, &other_reason);
+  if (is_other_met && (!is_met || is_better (&other, bundle, o)))
     {
       take_trial (bundle, &other);
       return TRUE;

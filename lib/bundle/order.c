@@ -9,12 +9,8 @@
 GPtrArray *
 cleave_bundle_order_nodes (const CleaveGraph *graph, gboolean by_memory, GError **error)
 {
-  CleaveStorage *storage = NULL;
-  GPtrArray *order;
+  g_autoptr (CleaveStorage) storage = NULL;
 
-  if (!by_memory)
-    return cleave_graph_get_order (graph, error);
-  order = cleave_order_with_storage (graph, &storage, error);
-  g_clear_pointer (&storage, cleave_storage_free);
-  return order;
+  return by_memory ? cleave_order_with_storage (graph, &storage, error)
+                   : cleave_graph_get_order (graph, error);
 }

@@ -6,25 +6,28 @@
 
 #include "test.h"
 
-#define BRANCHES_BEGIN                                                                             \
+/* Three branches of convolutions read the same value. In BRANCHES, each branch is listed before the
+ * next one. In TURNS, the first nodes of all branches come first: if a bundle kept this order, the
+ * wide results of all branches would be whole. */
+#define BEGIN                                                                                      \
   "%x = Input : float32 1x4x16x16\n%w = Constant seed=1 : float32 16x4x3x3\n"                      \
   "%r = Constant seed=2 : float32 1x16x3x3\n"
-#define BRANCHES_END "%i = Add %f, %g\n%y = Add %i, %h\noutput %y\n"
+#define END "%i = Add %f, %g\n%y = Add %i, %h\noutput %y\n"
+#define BRANCHES                                                                                   \
+  BEGIN                                                                                            \
+  "%a = Conv %x, %w pads=1,1,1,1\n%f = Conv %a, %r pads=1,1,1,1\n%b = Sigmoid %x\n"                \
+  "%d = Conv %b, %w pads=1,1,1,1\n%g = Conv %d, %r pads=1,1,1,1\n%c = Tanh %x\n"                   \
+  "%e = Conv %c, %w pads=1,1,1,1\n%h = Conv %e, %r pads=1,1,1,1\n" END
+#define TURNS                                                                                      \
+  BEGIN                                                                                            \
+  "%b = Sigmoid %x\n%c = Tanh %x\n%a = Conv %x, %w pads=1,1,1,1\n"                                 \
+  "%d = Conv %b, %w pads=1,1,1,1\n%e = Conv %c, %w pads=1,1,1,1\n"                                 \
+  "%f = Conv %a, %r pads=1,1,1,1\n%g = Conv %d, %r pads=1,1,1,1\n"                                 \
+  "%h = Conv %e, %r pads=1,1,1,1\n" END
 
-/* Three branches of convolutions read the same value. In the second text, the first nodes of all
- * branches come first. If the bundle kept this order, all their wide results would be whole. */
 START_TEST (branches_may_be_listed_in_any_order)
 {
-  static const char *const texts[] = {
-    BRANCHES_BEGIN "%a = Conv %x, %w pads=1,1,1,1\n%f = Conv %a, %r pads=1,1,1,1\n"
-                   "%b = Sigmoid %x\n%d = Conv %b, %w pads=1,1,1,1\n%g = Conv %d, %r pads=1,1,1,1\n"
-                   "%c = Tanh %x\n%e = Conv %c, %w pads=1,1,1,1\n"
-                   "%h = Conv %e, %r pads=1,1,1,1\n" BRANCHES_END,
-    BRANCHES_BEGIN "%b = Sigmoid %x\n%c = Tanh %x\n%a = Conv %x, %w pads=1,1,1,1\n"
-                   "%d = Conv %b, %w pads=1,1,1,1\n%e = Conv %c, %w pads=1,1,1,1\n"
-                   "%f = Conv %a, %r pads=1,1,1,1\n%g = Conv %d, %r pads=1,1,1,1\n"
-                   "%h = Conv %e, %r pads=1,1,1,1\n" BRANCHES_END,
-  };
+  static const char *const texts[] = { BRANCHES, TURNS };
   CleaveBundleStats stats[2];
 
   for (guint i = 0; i < 2; i++)
@@ -50,10 +53,40 @@ START_TEST (branches_may_be_listed_in_any_order)
 }
 END_TEST
 
+/* With more memory, a plan needs no more MACs, although the plans for several limits may have
+ * different orders of layers. */
+START_TEST (more_memory_needs_no_more_macs)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (TURNS, NULL, &error);
+  gint64 macs = G_MAXINT64;
+
+  cleave_assert_no_error (error);
+  for (gint64 limit = 8192; limit < 65536; limit += 512)
+    {
+      const CleaveBundleOptions o = { .max_memory = limit };
+      g_autoptr (CleaveBundle) bundle = cleave_bundle_new (graph, &o, NULL);
+      CleaveBundleStats stats;
+
+      if (bundle == NULL)
+        {
+          ck_assert_int_eq (macs, G_MAXINT64);
+          continue;
+        }
+      cleave_bundle_get_stats (bundle, &stats);
+      ck_assert_int_le (stats.macs, macs);
+      ck_assert_int_le (stats.arena_bytes, limit);
+      macs = stats.macs;
+    }
+  ck_assert_int_lt (macs, G_MAXINT64);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "order", branches_may_be_listed_in_any_order, NULL);
+  cleave_add_case (suite, "order", branches_may_be_listed_in_any_order,
+                   more_memory_needs_no_more_macs, NULL);
 }
 
 CLEAVE_TEST_SUITE ("bundle-order", add_tests)
