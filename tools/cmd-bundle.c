@@ -214,44 +214,19 @@ explain_cut (GError *error)
   error->message = message;
 }
 
-/* Returns the node that computes an operand; NULL if the operand is absent. */
-static const CleaveNode *
-get_maker (const CleaveNode *node, guint operand)
-{
-  const CleaveResult *x = operand < cleave_node_get_n_operands (node)
-                              ? cleave_operand_get_result (cleave_node_get_operand (node, operand))
-                              : NULL;
-
-  return x == NULL ? NULL : cleave_result_get_node (x);
-}
-
-static gboolean
-is_op (const CleaveNode *node, const char *op)
-{
-  return node != NULL && cleave_node_get_op (node) == cleave_op_lookup (op);
-}
-
-/* Prints a note if Convs and MatMuls read dequantized weights. A pass can make these nodes compute
- * integers, which need less memory. */
+/* Prints a note if the pass fuse-quantized would make integer nodes of the graph, which need less
+ * memory than floats. */
 static void
 note_floats (const CleaveGraph *graph)
 {
-  guint n = 0;
+  g_autoptr (CleavePipeline) pass = cleave_pipeline_parse ("fuse-quantized", NULL);
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+  gboolean is_changed = FALSE;
 
-  for (const CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
-       node = cleave_node_get_next (node))
-    {
-      const CleaveNode *w = get_maker (node, 1);
-
-      if ((is_op (node, "Conv") || is_op (node, "MatMul")) && is_op (w, "DequantizeLinear") &&
-          is_op (get_maker (w, 0), "Constant"))
-        n++;
-    }
-  if (n > 0)
-    g_printerr ("cleave: note: %u node%s (Conv or MatMul) compute%s floats from quantized weights. "
-                "For less memory, make integer nodes first: cleave opt MODEL --passes "
-                "simplify,fuse-quantized,clean-up -o BYTES.onnx\n",
-                n, n == 1 ? "" : "s", n == 1 ? "s" : "");
+  if (cleave_pipeline_run (pass, copy, NULL, NULL, &is_changed, NULL) && is_changed)
+    g_printerr ("cleave: note: some nodes compute floats from quantized weights. For less memory, "
+                "make integer nodes first: cleave opt MODEL --passes "
+                "simplify,fuse-quantized,clean-up -o BYTES.onnx\n");
 }
 
 static CleaveBundle *
