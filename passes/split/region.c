@@ -188,8 +188,7 @@ plan_macs (const CleavePlan *plan)
   return macs;
 }
 
-/* Returns the MACs of the whole graph; 0 if `constraint` has no limit on MACs. Counts the MACs on
- * first use, since most regions have no limit. */
+/* Returns the MACs of the graph, counted on first use; 0 if `constraint` has no limit on MACs. */
 static gint64
 count_macs_before (CleaveRegion *region, const CleaveConstraint *constraint)
 {
