@@ -275,8 +275,8 @@ has_same_order (const CleaveBundleModel *a, const CleaveBundleModel *b)
   return is_same;
 }
 
-/* Returns whether plan `a` is better than plan `b`. With a limit on memory, the plan with fewer MACs
- * is better. Without a limit, or with equal MACs, the plan with fewer bytes is better. */
+/* Returns whether plan `a` is better than plan `b`. With a limit on memory, the plan with fewer
+ * MACs is better. Without a limit, or with equal MACs, the plan with fewer bytes is better. */
 static gboolean
 is_better (const CleaveBundle *a, const CleaveBundle *b, const CleaveBundleOptions *o)
 {
